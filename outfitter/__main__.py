@@ -1,0 +1,7 @@
+"""`python -m outfitter`."""
+
+import sys
+
+from outfitter.main import main
+
+sys.exit(main())

@@ -1,0 +1,91 @@
+"""Where words go: data on stdout, everything else on stderr, colour on terminals only (spec/80)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal, TextIO
+
+from attrs import frozen
+
+from outfitter.cli.render import error_json, error_notices, one_line
+from outfitter.errors import LaunchError
+from outfitter.model.request import Notice
+
+When = Literal["auto", "always", "never"]
+_COLOURS = {"error": "31", "warning": "33", "notice": "36", "hint": "36"}
+
+
+@frozen
+class Console:
+    """How this process speaks. Writing never raises: what cannot be printed is lost on purpose (spec/50, "stdout and stderr gone")."""
+
+    colour_out: bool
+    colour_err: bool
+    quiet: bool = False
+    verbose: bool = False
+    progress: bool = True
+
+    def data(self, text: str) -> None:
+        """One line (or block) of data on stdout."""
+        _write(sys.stdout, text + "\n")
+
+    def document(self, value: Mapping[str, Any]) -> None:
+        """A JSON document on stdout; keys in the order given, characters outside ASCII escaped."""
+        _write(sys.stdout, json.dumps({"schema_version": 1, **value}, indent=2) + "\n")
+
+    def say(self, notice: Notice) -> None:
+        """A diagnostic on stderr, in one line, and its hint on a second; quiet drops notices."""
+        if self.quiet and notice.level == "notice":
+            return
+        lines = [f"outfitter: {self.paint(notice.level, notice.level)}: {one_line(notice.message)}"]
+        if notice.hint:
+            lines.append(f"  {self.paint('hint:', 'hint')} {one_line(notice.hint)}")
+        _write(sys.stderr, "\n".join(lines) + "\n")
+
+    def error(self, error: LaunchError, as_json: bool = False) -> None:
+        """An error on stderr: lines for people, one object for programs; the trace back with OUTFITTER_DEBUG=1 only."""
+        if as_json:
+            _write(sys.stderr, json.dumps(error_json(error)) + "\n")
+            return
+        for notice in error_notices(error):
+            self.say(notice)
+
+    def paint(self, text: str, style: str) -> str:
+        """Text in the colour of `error`, `warning`, `notice` or `hint`, for stderr."""
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if self.colour_err else text
+
+
+def console(env: Mapping[str, str], colour: When = "auto", **flags: bool) -> Console:
+    """The console of this process: `--color`, NO_COLOR, FORCE_COLOR and TERM=dumb decide colour, in that order."""
+
+    def painted(stream: TextIO | None) -> bool:
+        if colour != "auto":
+            return colour == "always"
+        if env.get("NO_COLOR"):
+            return False
+        if env.get("FORCE_COLOR"):
+            return True
+        return env.get("TERM") != "dumb" and stream is not None and not stream.closed and os.isatty(stream.fileno())
+
+    return Console(painted(sys.stdout), painted(sys.stderr), **flags)
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Write what the stream's encoding can hold, the rest escaped (spec/95 PYE-01)."""
+    if stream is None:
+        return
+    try:
+        encoding = stream.encoding or "utf-8"
+        safe = (
+            text.encode("utf-8", "surrogateescape")
+            if encoding.lower() in ("utf-8", "utf8")
+            else text.encode(encoding, "backslashreplace")
+        )
+        stream.flush()
+        stream.buffer.write(safe)
+        stream.buffer.flush()
+    except (OSError, ValueError):
+        return

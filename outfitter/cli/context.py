@@ -1,0 +1,26 @@
+"""What every command is given: the machine as it stands, how to speak, and how to reach further."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from outfitter.cli.console import Console
+from outfitter.errors import LaunchError, UsageError
+from outfitter.host import Host
+from outfitter.model.request import Ambient
+
+
+@frozen
+class Context:
+    """A command's surroundings. `host` builds the real effects on first use, so that help and pure commands stay fast."""
+
+    ambient: Ambient
+    console: Console
+    host: Callable[[], Host]
+
+    def fail(self, error: LaunchError, as_json: bool = False) -> int:
+        """Say an error and give the exit code of a command other than `run`: 2 for usage, else 1 (spec/80)."""
+        self.console.error(error, as_json)
+        return 2 if isinstance(error, UsageError) else 1

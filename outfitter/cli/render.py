@@ -1,0 +1,101 @@
+"""Errors, problems and notices as lines for people and as JSON for programs (spec/80, design D). Pure."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from outfitter.errors import (
+    CompositionFailed,
+    Crashed,
+    EffectFailed,
+    HarnessUnavailable,
+    Interrupted,
+    LaunchError,
+    PolicyRefused,
+    SettingsInvalid,
+    StateViolated,
+    UsageError,
+    exit_code,
+)
+from outfitter.model.request import Notice, Problem
+
+SHOWN_PATHS = 5
+
+
+def place(problem: Problem) -> str:
+    """`path:line:column`, as far as it is known."""
+    at = problem.at
+    return problem.path + (f":{at.line}" + (f":{at.column}" if at.column else "") if at.line else "")
+
+
+def problem_line(problem: Problem) -> str:
+    """`path:line:column: key: message`, one line."""
+    return ": ".join(one_line(part) for part in (place(problem), problem.key, problem.message) if part)
+
+
+def one_line(text: str) -> str:
+    """Text that cannot break out of its line: control characters are escaped."""
+    return "".join(
+        c if c.isprintable() or "\udc80" <= c <= "\udcff" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def some_paths(paths: tuple[str, ...]) -> str:
+    """The first few paths, and how many more there are."""
+    shown = ", ".join(one_line(path) for path in paths[:SHOWN_PATHS])
+    return shown + (f" and {len(paths) - SHOWN_PATHS} more" if len(paths) > SHOWN_PATHS else "")
+
+
+def error_notices(error: LaunchError) -> tuple[Notice, ...]:
+    """What to say about an error: one notice a thing that is wrong, the hint with it."""
+
+    def say(message: str, hint: str = "") -> Notice:
+        return Notice("error", kind(error), message, hint)
+
+    match error:
+        case UsageError(message=message, hint=hint):
+            return (say(message, hint),)
+        case SettingsInvalid(problems=problems):
+            return tuple(say(problem_line(problem), problem.hint) for problem in problems)
+        case CompositionFailed(message=message, hint=hint, problems=problems):
+            lines = tuple(say(problem_line(problem), problem.hint) for problem in problems)
+            return ((say(message, hint),) if message else ()) + lines
+        case PolicyRefused(problems=problems, notices=notices):
+            lines = tuple(say(problem_line(problem), problem.hint) for problem in problems)
+            return lines + tuple(say(f"refused by --strict: {n.message}", n.hint) for n in notices)
+        case HarnessUnavailable(command=command, found=found, reason=reason, hint=hint):
+            return (say(f"{found or command}: {reason}", hint),)
+        case EffectFailed(operation=operation, path=path, reason=reason, hint=hint):
+            return (say(f"cannot {operation}: {path + ': ' if path else ''}{reason}", hint),)
+        case StateViolated(paths=paths):
+            return (say(f"the run wrote what its settings forbid: {some_paths(paths)}"),)
+        case Interrupted(signal=number):
+            return (say(f"ended by signal {number}"),)
+        case Crashed(exception=exception, stage=stage):
+            where = f" in stage {stage!r}" if stage else ""
+            text = f"internal error{where}: {exception}"
+            return (say(text, "OUTFITTER_DEBUG=1 shows the trace back; please report it"),)
+        case _:
+            assert_never(error)
+
+
+def kind(error: LaunchError) -> str:
+    """The stable kebab-case name of an error's kind, for `--json`."""
+    return "".join("-" + c.lower() if c.isupper() else c for c in type(error).__name__).strip("-")
+
+
+def error_json(error: LaunchError) -> dict[str, Any]:
+    """An error as the one object that `--json` puts on stderr."""
+    notices = error_notices(error)
+    return {
+        "schema_version": 1,
+        "kind": kind(error),
+        "message": "; ".join(notice.message for notice in notices),
+        "hint": next((notice.hint for notice in notices if notice.hint), ""),
+        "exit": exit_code(error),
+    }
+
+
+def notice_json(notice: Notice) -> dict[str, str]:
+    """A notice as JSON documents carry it."""
+    return {"level": notice.level, "code": notice.code, "message": notice.message, "hint": notice.hint}

@@ -1,0 +1,1 @@
+"""Effects: the only modules that touch the machine. Everything else is handed a `Host`."""

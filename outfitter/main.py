@@ -1,0 +1,108 @@
+"""argv → command module → exit code; the only place where a bug meets a user (spec/80)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+
+from outfitter.cli.console import Console, console
+from outfitter.cli.words import GlobalWords, split_global
+from outfitter.errors import Crashed, LaunchError, UsageError
+from outfitter.railway import fold
+
+# Command → what it is for, in one line; the module is outfitter.cli.<command>.
+COMMANDS: dict[str, str] = {
+    "run": "launch an agent (the command that needs no name)",
+    "diff": "what a retained run wrote, who owns it, and what became of it",
+    "recover": "finish what a killed launcher left",
+    "conflicts": "see, take or drop what could not be saved",
+    "list": "agents, skills, knowledge and commands of the tree",
+    "show": "one agent, composed, with the source of each part",
+    "validate": "check the tree and the settings",
+    "dump": "write the effective tree, or one agent's closure",
+    "settings": "the merged settings, with --origin where each came from",
+    "schema": "JSON Schemas for editors",
+    "sync": "fetch remote catalogs and settings",
+    "sources": "where layers come from, and their state",
+    "setup": "a first agent, step by step",
+    "fingerprint": "one digest of a directory's names, kinds and bytes",
+    "evidence": "verify, replay, publish or prune the evidence of runs",
+    "batch": "run an agent once for each input",
+    "report": "one page of a run or a batch",
+    "doctor": "what is installed, and what would stop a launch",
+    "demo": "a whole launch on this machine, no account needed",
+    "completion": "shell completion for bash, zsh or fish",
+    "cache": "Outfitter's own cache: dir, prune, clean",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and give its exit code. `argv` excludes the program's name."""
+    words = tuple(sys.argv[1:] if argv is None else argv)
+    plain = console(os.environ)
+    if sys.platform not in ("linux", "darwin"):
+        return _refuse(f"this platform ({sys.platform}) is not supported; Linux and macOS are", 125)
+    return fold(split_global(words), _dispatch, lambda error: _usage(plain, error))
+
+
+def console_entry() -> None:
+    """The entry point of the installed command: leaves with the code at once, for nothing is left to tear down."""
+    sys.exit(main())
+
+
+def _dispatch(parts: GlobalWords) -> int:
+    speak = console(
+        os.environ,
+        parts.colour,  # type: ignore[arg-type]
+        quiet="--quiet" in parts.flags,
+        verbose="--verbose" in parts.flags,
+        progress="--no-progress" not in parts.flags,
+    )
+    first, rest = (parts.rest[0], parts.rest[1:]) if parts.rest else ("", ())
+    if first == "--version":
+        name = "version"
+    elif first in ("-h", "--help", "help"):
+        name = "help"
+    elif not first or first.startswith("-"):
+        name, rest = "run", parts.rest
+    elif first in COMMANDS:
+        name = first
+    else:
+        near = get_close_matches(first, COMMANDS, 1)
+        also = f"outfitter {near[0]}, or " if near else ""
+        return _usage(
+            speak, UsageError(f"{first!r} is no command", f"{also}outfitter run {first} to launch that agent")
+        )
+    return _guarded(name, list(rest), speak)
+
+
+def _guarded(name: str, words: list[str], speak: Console) -> int:
+    """Run a command; nothing escapes but a clean exit."""
+    try:
+        from outfitter.edges.ambient import context
+
+        module = import_module(f"outfitter.cli.{name}")
+        return int(module.main(words, context(speak)))
+    except SystemExit as leave:
+        return leave.code if isinstance(leave.code, int) else 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 1
+    except Exception as bug:
+        if os.environ.get("OUTFITTER_DEBUG") == "1":
+            raise
+        speak.error(Crashed(bug, name))
+        return 125 if name == "run" else 1
+
+
+def _usage(speak: Console, error: LaunchError) -> int:
+    speak.error(error)
+    return 2
+
+
+def _refuse(message: str, code: int) -> int:
+    sys.stderr.write(f"outfitter: error: {message}\n")
+    return code

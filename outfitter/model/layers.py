@@ -1,0 +1,67 @@
+"""`.agents` trees as they were read: layers, their listings and their parsed documents (spec/10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from attrs import frozen
+
+from outfitter.model.request import Notice, Position, Problem
+from outfitter.model.settings import KeyPath, Scope
+
+LayerKind = Literal["project", "home", "source"]
+DocumentForm = Literal["yaml", "json", "markdown", "text"]
+
+
+@frozen
+class Document:
+    """One file, parsed where it was read. `value` is JSON-like; for `markdown` it is the front matter (None without one) and `body` the rest.
+
+    `problems` are what is wrong with it; a document with problems may still carry a usable value (spec/15, V13).
+    """
+
+    path: str
+    value: Any
+    positions: Mapping[KeyPath, Position]
+    body: str = ""
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+class Entry(NamedTuple):
+    """A name in a layer's listing: where it is (relative to the layer's root, `/` between parts), what it is after links, and where it leads."""
+
+    path: str
+    kind: Literal["file", "directory", "special", "outside", "dangling"]
+    target: str = ""
+    executable: bool = False
+    inode: tuple[int, int] = (0, 0)
+
+
+@frozen
+class Layer:
+    """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
+
+    `entries` holds the listing a launch needs, sorted by path; `documents` the parsed files by path relative to `root`.
+    """
+
+    kind: LayerKind
+    label: str
+    root: str
+    boundary: str
+    entries: Mapping[str, Entry]
+    documents: Mapping[str, Document]
+
+
+@frozen
+class Layers:
+    """Everything read for one request: settings scopes (highest first), trees (highest first), and what was wrong on the way."""
+
+    project_root: str
+    scopes: tuple[Scope, ...]
+    trees: tuple[Layer, ...]
+    append_prompts: tuple[Document, ...] = ()
+    repo_files: Mapping[str, Document | None] = {}
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()

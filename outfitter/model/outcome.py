@@ -1,0 +1,98 @@
+"""What came of a run: trees before and after, changes, decisions, and the report at the end (spec/50, spec/60)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from attrs import frozen
+
+from outfitter.model.request import Notice
+
+ChangeKind = Literal["added", "modified", "deleted", "mode", "kind", "replaced-link", "relinked"]
+Zone = Literal["generated", "declared", "unknown"]
+Ending = Literal[
+    "durable", "adopted", "conflict", "bridged", "discarded", "warned", "failed", "persisted", "unreadable"
+]
+SETTLED: tuple[Ending, ...] = ("durable", "adopted", "bridged", "persisted", "discarded")
+
+
+class Identity(NamedTuple):
+    """Where a file's bytes were last seen: if all of it is unchanged and not racy, the bytes are (spec/60)."""
+
+    device: int
+    inode: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+class Row(NamedTuple):
+    """One entry of a fingerprinted tree: raw relative path, tag of spec/60 (`f x l d o u`), digest, size in bytes, permission bits.
+
+    `note` is "" or what the reader must know: `unstable`, or for `u` the errno's name; for `l` the raw target is in `target`.
+    """
+
+    path: bytes
+    tag: str
+    digest: bytes
+    size: int
+    mode: int
+    identity: Identity
+    target: bytes = b""
+    note: str = ""
+
+
+@frozen
+class Tree:
+    """A directory's fingerprint: rows sorted by path's raw components as `path` bytes, the root digest, and when it was taken (ns)."""
+
+    rows: Sequence[Row]
+    digest: bytes
+    complete: bool
+    taken_ns: int
+    files_read: int = 0
+    files_cached: int = 0
+
+
+@frozen
+class Snapshot:
+    """A projection at one moment, and the durable counterparts of its linked, seeded and copied files at the same moment.
+
+    The one taken before the harness starts is the baseline, the one after it ended the actual state. `durable` rows carry the
+    projection-relative path, and the size, digest, permission bits and identity of the durable file (its final target);
+    an absent durable counterpart has no row. What lies behind a directory link is in neither.
+    """
+
+    tree: Tree
+    durable: Sequence[Row]
+
+
+class Change(NamedTuple):
+    """One difference between baseline and projection (spec/50, "After the harness exits"). `path` is projection-relative, surrogateescaped."""
+
+    path: str
+    change: ChangeKind
+    zone: Zone
+    state_path: str
+    strategy: str
+    outcome: Ending
+    size_before: int | None = None
+    size_after: int | None = None
+    note: str = ""
+
+
+class ChildExit(NamedTuple):
+    """How the harness ended: its own code, or the signal that killed it (then `code` is 128 + signal)."""
+
+    code: int
+    signal: int = 0
+
+
+class Settlement(NamedTuple):
+    """What diff and bridge made of the run: every change with its final outcome, what to tell, and whether all could be saved."""
+
+    changes: tuple[Change, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    saved: bool = True
+    final_digest: str = ""
+    complete: bool = True

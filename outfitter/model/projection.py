@@ -1,0 +1,237 @@
+"""How a composition reaches one harness: the plan an adapter makes, and the record that outlives the launcher (spec/40, spec/50)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from outfitter.errors import LaunchError
+from outfitter.model.composition import Composition
+from outfitter.model.outcome import Change, ChildExit, Row, Settlement, Snapshot
+from outfitter.model.request import Notice, Request
+from outfitter.model.settings import Handling, ScopeKind, Settings, Strategies
+from outfitter.railway import Outcome, fold
+
+
+class Generated(NamedTuple):
+    """A file Outfitter writes: `path` relative to the projection; 0700 if `executable`, else 0600.
+
+    `one_run` is told to the user nowhere: it only says that the path is a declared one (spec/50, "three kinds").
+    """
+
+    path: str
+    content: bytes
+    executable: bool = False
+
+
+class Copied(NamedTuple):
+    """A regular file copied into the projection: `source` absolute; becomes a generated path."""
+
+    source: str
+    path: str
+    executable: bool = False
+
+
+class Seed(NamedTuple):
+    """Durable state copied in before launch. `path` ends with `/` for a whole tree (regular files, mtimes kept, missing is fine)."""
+
+    source: str
+    path: str
+
+
+class Bridge(NamedTuple):
+    """State that is merged back by a rule of its own (spec/50), as data, so that recovery can carry it out without the adapter.
+
+    `credentials`: the whole file `path`, three-way, usable JSON only. `member`: one top-level `member` of the JSON file `path`
+    edited in place in `durable`; `seeded` is the BLAKE3 hex of that member's canonical JSON at seed time, "" where it was absent.
+    `sessions`: every regular file under the directory `path` file by file into `durable`. `rewrite`: JSON files `members` under
+    the durable directory in which prefixes of the projection's path are rewritten to the durable one.
+    `lock` is the native lock directory to hold while `durable` is written, "" for none.
+    """
+
+    rule: Literal["credentials", "member", "sessions", "rewrite"]
+    path: str
+    durable: str
+    member: str = ""
+    seeded: str = ""
+    lock: str = ""
+    members: tuple[str, ...] = ()
+
+
+@frozen
+class LaunchPlan:
+    """The command as it will be run: absolute executable, arguments after argv[0], and the environment's changes."""
+
+    executable: str
+    arguments: tuple[str, ...]
+    env_set: Mapping[str, str] = field(repr=False)
+    env_unset: tuple[str, ...]
+
+
+@frozen
+class Facts:
+    """What an adapter's planning needs to know of the machine; gathered once, at the edge.
+
+    `native` is the harness's own directory (absolute, look-through done); `cache` Outfitter's cache directory; `projection`
+    the directory that will be made. `files`: absolute path → bytes, None where absent or no regular file.
+    `help` is the harness's `--help` text ("" where it was not asked).
+    """
+
+    executable: str
+    native: str
+    cache: str
+    projection: str
+    project_root: str
+    files: Mapping[str, bytes | None] = field(repr=False)
+    listings: Mapping[str, tuple[str, ...]] = {}
+    help: str = ""
+
+
+@frozen
+class ProjectionPlan:
+    """Everything the `project` stage carries out, and the launch that follows. Pure data: made by an adapter, printed by `--dry-run`."""
+
+    harness: str
+    generated: tuple[Generated, ...]
+    copied: tuple[Copied, ...]
+    seeds: tuple[Seed, ...]
+    bridges: tuple[Bridge, ...]
+    strategies: Strategies
+    launch: LaunchPlan
+    exported: str
+    unsupported: tuple[str, ...] = ()
+    native_reads: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+class Site(NamedTuple):
+    """Where a launch will happen: a run id, a run directory that does not exist yet, and the facts gathered for it."""
+
+    run_id: str
+    root: str
+    facts: Facts
+    notices: tuple[Notice, ...] = ()
+
+
+@frozen
+class Prepared:
+    """The end of the pure half: what a dry run prints and a launch carries out. `notices` are all of them, in order, once."""
+
+    request: Request
+    settings: Settings
+    composition: Composition
+    site: Site
+    plan: ProjectionPlan
+    notices: tuple[Notice, ...] = ()
+
+
+class State(NamedTuple):
+    """One declared path as this run materializes it. `handling` is the strategy, or `bridge`; `generated` paths are one-run.
+
+    `durable` is the absolute native place ("" for none), `scope`/`origin` the settings scope and file that decided (for `always`),
+    `form` whether a plain key or the harness's block did; `allowed` the strategies its declaration allows.
+    """
+
+    key: str
+    handling: Handling
+    durable: str
+    scope: ScopeKind
+    origin: str
+    form: str
+    allowed: tuple[str, ...]
+    initial: bytes | None = None
+    create: bytes = b""
+
+
+Phase = Literal["preparing", "started", "unsaved", "retained"]
+
+
+@frozen
+class Record:
+    """The journal of a run: all that diff, bridge and recovery need, without settings, tree or adapter (spec/50).
+
+    `generated` holds projection-relative paths Outfitter wrote (files). `root` with `device` and `inode` names the run directory.
+    `native` is the harness's own directory, which a launch inside this one looks through to.
+    Holds no contents and no credentials. `changes` is None until the run was settled.
+    """
+
+    run_id: str
+    agent: str
+    harness: str
+    root: str
+    device: int
+    inode: int
+    uid: int
+    started_ns: int
+    plan_digest: str
+    strict: bool
+    retained: bool
+    project_root: str
+    home: str
+    native: str
+    cache: str
+    states: tuple[State, ...]
+    unknown: Handling
+    bridges: tuple[Bridge, ...]
+    generated: tuple[str, ...]
+    phase: Phase = "preparing"
+    baseline_digest: str = ""
+    changes: tuple[Change, ...] | None = None
+
+    @property
+    def projection(self) -> str:
+        """The directory the harness sees as its configuration directory."""
+        return self.root + "/projection"
+
+
+class Projected(NamedTuple):
+    """A projection as made: rows of everything we wrote into it (projection-relative), and the durable side's at that moment."""
+
+    record: Record
+    rows: tuple[Row, ...]
+    durable: tuple[Row, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+class Based(NamedTuple):
+    """A projection with its baseline taken and saved: the harness may start."""
+
+    record: Record
+    baseline: Snapshot
+    notices: tuple[Notice, ...] = ()
+
+
+Ended: TypeAlias = ChildExit | LaunchError
+
+
+def _ended(ended: Ended) -> Ended:
+    return ended
+
+
+class Settled(NamedTuple):
+    """A run after diff and bridge. `record` carries the changes with their endings."""
+
+    record: Record
+    ended: Ended
+    settlement: Settlement
+
+    @classmethod
+    def after(cls, record: Record, outcome: Outcome[ChildExit], settlement: Settlement) -> Settled:
+        """Join how the harness ended (or why it did not start) with what was settled."""
+        return cls(evolve(record, changes=settlement.changes), fold(outcome, _ended, _ended), settlement)
+
+
+@frozen
+class Report:
+    """The end of a launch whose run directory was opened: how it ended, what became of every write, and what to tell.
+
+    `notices` are those of settling and cleaning up, in order; the ones of preparing stand in `prepared`.
+    """
+
+    prepared: Prepared
+    record: Record
+    ended: Ended
+    settlement: Settlement
+    notices: tuple[Notice, ...] = ()

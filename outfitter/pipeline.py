@@ -1,0 +1,107 @@
+"""The launch, assembled: each line says what is added, by which stage, from what it reads.
+
+`host.step` runs a stage under its name; pure stages are lifted into effects. Cleanup always runs once a run directory exists;
+diff and bridge run whenever a baseline exists: after success, failure, a signal or a crash (spec/50).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from returns.io import IOResult
+
+from outfitter.host import Host, Occupied
+from outfitter.model.outcome import ChildExit, Settlement, Snapshot
+from outfitter.model.projection import Prepared, Record, Report, Settled
+from outfitter.model.request import Notice, Request
+from outfitter.model.settings import Settings
+from outfitter.policy import refuse
+from outfitter.railway import Effect, Outcome, always
+from outfitter.survey import choose_harness, survey
+from stages.cleanup import cleanup
+from stages.compose import compose
+from stages.fingerprint import fingerprint, fingerprint_again
+from stages.load_layers import load_layers
+from stages.merge_settings import merge_settings
+from stages.project import open_run, plan_projection, project
+from stages.resolve_strategies import resolve_strategies
+from stages.run import run
+
+
+def prepare(host: Host, request: Request) -> Effect[Prepared]:
+    """Everything before the first write: reading, then the pure half. `--dry-run` ends here."""
+    step = host.step
+    return IOResult.do(
+        prepared
+        for layers in step(load_layers, host.sources, request)
+        for settings in step(merge_settings, layers)
+        for adapter in step(choose_harness, settings, request)
+        for site in step(survey, host.sources, host.runs, adapter, settings, request)
+        for strategies in step(resolve_strategies, adapter, settings, site.facts, request)
+        for composition in step(compose, layers, settings, request)
+        for plan in step(plan_projection, adapter, settings, composition, strategies, site.facts, request)
+        for prepared in step(refuse, Prepared(request, settings, composition, site, plan))
+    )
+
+
+def launch(host: Host, request: Request) -> Effect[Report]:
+    """Prepare, occupy a run directory, run the harness in it, settle what it wrote, clean up."""
+    return prepare(host, request).bind(partial(carry_out, host))
+
+
+def carry_out(host: Host, prepared: Prepared) -> Effect[Report]:
+    """The writing half of a launch: whatever happens inside, the run directory is left as its record says."""
+    _say(host, prepared.notices)
+    return host.step(open_run, host.runs, prepared).bind(
+        always(partial(_occupy, host, prepared), then=partial(cleanup, host.runs, prepared))
+    )
+
+
+def _occupy(host: Host, prepared: Prepared, occupied: Occupied) -> Effect[Settled]:
+    return IOResult.do(
+        settled
+        for projected in host.step(project, host.projecting, host.terminal, prepared, occupied.record)
+        for based in host.step(fingerprint, host.trees, host.runs, projected)
+        for settled in always(
+            partial(_run, host, prepared, occupied, based.notices),
+            then=partial(_settle, host, prepared.settings, based.baseline),
+        )(based.record)
+    )
+
+
+def _run(
+    host: Host, prepared: Prepared, occupied: Occupied, notices: tuple[Notice, ...], record: Record
+) -> Effect[ChildExit]:
+    _say(host, notices)
+    return host.step(run, host.processes, host.runs, prepared.plan.launch, occupied.token, record, _import_the_rest)
+
+
+def _settle(
+    host: Host, settings: Settings, baseline: Snapshot, record: Record, outcome: Outcome[ChildExit]
+) -> Effect[Settled]:
+    return settle(host, settings, baseline, record).map(partial(Settled.after, record, outcome))
+
+
+def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Record) -> Effect[Settlement]:
+    """Find out what was written and give each change its ending. Recovery enters here, with no settings and no terminal."""
+    from stages.bridge import bridge
+    from stages.diff import diff
+
+    host.terminal.saving()
+    return IOResult.do(
+        settlement
+        for actual in host.step(fingerprint_again, host.trees, host.durable, record, baseline)
+        for changes in host.step(diff, record, baseline, actual)
+        for settlement in host.step(bridge, host, settings, record, baseline, actual, changes)
+    )
+
+
+def _say(host: Host, notices: tuple[Notice, ...]) -> None:
+    for notice in notices:
+        host.terminal.say(notice)
+
+
+def _import_the_rest() -> None:
+    """Load what runs after the harness while it runs, so that no launch waits for it."""
+    import stages.bridge
+    import stages.diff  # noqa: F401

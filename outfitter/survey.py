@@ -1,0 +1,84 @@
+"""Choosing the harness, and finding out what its adapter must know of the machine before it can plan (spec/40)."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from difflib import get_close_matches
+
+from returns.result import Failure, Success
+
+from outfitter.adapters import NAMES, Adapter, adapter
+from outfitter.errors import UsageError
+from outfitter.host import Runs, Sources
+from outfitter.model.projection import Facts, Site
+from outfitter.model.request import Ambient, Request
+from outfitter.model.settings import Settings
+from outfitter.railway import Effect, Outcome, attempt
+
+DEFAULT_HARNESS = "pi"
+
+
+def choose_harness(settings: Settings, request: Request) -> Outcome[Adapter]:
+    """The adapter asked for, else `default_harness`, else Pi (006.2.5). `--isolated` with Codex is refused (spec/80)."""
+    name = request.harness or settings.values.get("default_harness") or DEFAULT_HARNESS
+    if name not in NAMES:
+        near = get_close_matches(str(name), NAMES, 1)
+        hint = f"did you mean {near[0]}?" if near else f"known harnesses: {', '.join(NAMES)}"
+        return Failure(UsageError(f"unknown harness {name!r}", hint))
+    if request.isolated and name == "codex":
+        return Failure(
+            UsageError("--isolated does not go with codex", "Codex always runs over the user's own CODEX_HOME")
+        )
+    return Success(adapter(name))
+
+
+def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, request: Request) -> Effect[Site]:
+    """The harness's program, its native directory, and the files its adapter wants; and where the run will live.
+
+    Errors: `HarnessUnavailable` before anything is made; `EffectFailed` where a native file cannot be read.
+    """
+    ambient = request.ambient
+
+    def look(executable: str) -> Outcome[Site]:
+        native = _native_directory(sources, adapter, ambient)
+        wants = adapter.wants(request, settings, native)
+        run_id, root = runs.name(request.agent or str(settings.values.get("default_agent", "agent")), adapter.id)
+        facts = Facts(
+            executable=executable,
+            native=native,
+            cache=cache_directory(settings, ambient),
+            projection=root + "/projection",
+            project_root=sources.project_root(ambient.cwd, ambient.home)[0],
+            files={path: sources.read(path) for path in wants.files},
+            listings={path: sources.names(path) for path in wants.listings},
+            help=sources.probe(executable, wants.help) if wants.help else "",
+        )
+        return Success(Site(run_id, root, facts))
+
+    found = sources.find_harness(adapter.command, ambient.env.get("PATH", ""))
+    return attempt("look at the machine", lambda: found.bind(look))
+
+
+def cache_directory(settings: Settings, ambient: Ambient) -> str:
+    """Outfitter's cache: `cache_directory` relative to the home file that sets it, else `~/.agents/cache` (spec/20)."""
+    given = settings.values.get("cache_directory")
+    if not isinstance(given, str):
+        return posixpath.join(ambient.home, ".agents/cache")
+    origin = settings.origins.get(("cache_directory",))
+    expanded = ambient.home + given[1:] if given == "~" or given.startswith("~/") else given
+    return posixpath.normpath(posixpath.join(posixpath.dirname(origin.path) if origin else ambient.home, expanded))
+
+
+def _native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:
+    """The user's own directory variable, looked through where it holds a projection of ours (spec/50, spec/95 RUN-12)."""
+    given = ambient.env.get(adapter.variable, "")
+    if not given:
+        return posixpath.join(ambient.home, adapter.home)
+    place = posixpath.normpath(posixpath.join(ambient.cwd, given))
+    outer = sources.read(posixpath.join(posixpath.dirname(place), "run.json"))
+    try:
+        native = json.loads(outer)["native"] if outer else place
+    except (ValueError, KeyError, TypeError):
+        return place
+    return native if isinstance(native, str) and native.startswith("/") else place

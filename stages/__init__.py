@@ -1,0 +1,1 @@
+"""The stages of a launch, one module each; importing this package does nothing."""
