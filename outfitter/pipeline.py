@@ -11,6 +11,7 @@ from functools import partial
 from returns.io import IOResult
 
 from outfitter.host import Host, Occupied
+from outfitter.model.layers import Layers
 from outfitter.model.outcome import ChildExit, Settlement, Snapshot
 from outfitter.model.projection import Prepared, Record, Report, Settled
 from outfitter.model.request import Notice, Request
@@ -40,7 +41,7 @@ def prepare(host: Host, request: Request) -> Effect[Prepared]:
         for strategies in step(resolve_strategies, adapter, settings, site.facts, request)
         for composition in step(compose, layers, settings, request)
         for plan in step(plan_projection, adapter, settings, composition, strategies, site.facts, request)
-        for prepared in step(refuse, Prepared(request, settings, composition, site, plan))
+        for prepared in step(refuse, Prepared(request, settings, composition, site, plan, roots(layers)))
     )
 
 
@@ -99,6 +100,11 @@ def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Re
 def _say(host: Host, notices: tuple[Notice, ...]) -> None:
     for notice in notices:
         host.terminal.say(notice)
+
+
+def roots(layers: Layers) -> tuple[tuple[str, str], ...]:
+    """Kind and root of every tree, highest precedence first: what a dry run and the trace name them by."""
+    return tuple((tree.kind, tree.root) for tree in layers.trees)
 
 
 def _import_the_rest() -> None:

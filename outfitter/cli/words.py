@@ -8,9 +8,10 @@ from returns.result import Failure, Result, Success
 
 from outfitter.errors import UsageError
 
-FLAGS = ("--strict", "--isolated", "--retain-projection", "--dry-run", "--json", "-h", "--help")
+FLAGS = ("--strict", "--isolated", "--retain-projection", "--dry-run", "--help")
 VALUED = ("--harness", "--append-prompt", "--out")
 GLOBAL_FLAGS = ("--quiet", "--verbose", "--no-progress")
+COLOURS = ("auto", "always", "never")
 
 
 class RunWords(NamedTuple):
@@ -41,11 +42,9 @@ def split_global(words: tuple[str, ...]) -> Result[GlobalWords, UsageError]:
             flags.append(rest.pop(0))
         elif name == "--color":
             rest.pop(0)
-            if not equals and not rest:
-                return Failure(UsageError("--color needs a value", "auto, always or never"))
-            colour = value if equals else rest.pop(0)
-            if colour not in ("auto", "always", "never"):
-                return Failure(UsageError(f"--color {colour}: not one of auto, always, never"))
+            colour = value if equals else rest.pop(0) if rest else ""
+            if colour not in COLOURS:
+                return Failure(UsageError(f"--color {colour}: wants one of {', '.join(COLOURS)}"))
         else:
             break
     return Success(GlobalWords(tuple(flags), colour, tuple(rest)))
@@ -54,28 +53,28 @@ def split_global(words: tuple[str, ...]) -> Result[GlobalWords, UsageError]:
 def split_run(words: tuple[str, ...]) -> Result[RunWords, UsageError]:
     """Split `run`'s words from left to right (spec/80).
 
-    The first `--` ends Outfitter's part; its options count wherever they stand before it, exactly spelled; the first word
-    without `-` is the agent if nothing foreign came before it; all else goes to the harness in order.
+    The first `--` ends Outfitter's part and is dropped; its options count wherever they stand before it, exactly spelled;
+    the first word without `-` is the agent if nothing foreign came before it; all else goes to the harness in order. A dry
+    run starts no harness, so there `--json` is Outfitter's, as in every command that prints data.
     """
+    end = words.index("--") if "--" in words else len(words)
+    own = list(words[:end])
+    known = (*FLAGS, "-h", "--json") if "--dry-run" in own else (*FLAGS, "-h")
     flags: list[str] = []
     values: list[tuple[str, str]] = []
-    agent: str | None = None
     foreign: list[str] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            foreign += rest
-            break
+    agent: str | None = None
+    while own:
+        word = own.pop(0)
         name, equals, value = word.partition("=")
-        if word in FLAGS:
+        if word in known:
             flags.append("--help" if word == "-h" else word)
         elif name in VALUED:
-            if not equals and (not rest or rest[0] == "--"):
+            if not equals and not own:
                 return Failure(UsageError(f"{name} needs a value", "outfitter run --help"))
-            values.append((name, value if equals else rest.pop(0)))
+            values.append((name, value if equals else own.pop(0)))
         elif agent is None and not foreign and not word.startswith("-"):
             agent = word
         else:
             foreign.append(word)
-    return Success(RunWords(tuple(flags), tuple(values), agent, tuple(foreign)))
+    return Success(RunWords(tuple(flags), tuple(values), agent, (*foreign, *words[end + 1 :])))

@@ -117,13 +117,17 @@ class Site(NamedTuple):
 
 @frozen
 class Prepared:
-    """The end of the pure half: what a dry run prints and a launch carries out. `notices` are all of them, in order, once."""
+    """The end of the pure half: what a dry run prints and a launch carries out.
+
+    `trees` are the layers' kinds and roots, highest first; `notices` all notices so far, in order and once.
+    """
 
     request: Request
     settings: Settings
     composition: Composition
     site: Site
     plan: ProjectionPlan
+    trees: tuple[tuple[str, str], ...] = ()
     notices: tuple[Notice, ...] = ()
 
 

@@ -1,0 +1,65 @@
+"""`outfitter --help` and `outfitter run --help`: the common commands first, every command once, the exit codes of `run`."""
+
+from __future__ import annotations
+
+import argparse
+
+from outfitter.cli.context import Context
+from outfitter.cli.run import SUMMARY, arguments
+from outfitter.main import COMMANDS
+
+COMMON = ("run", "diff", "list", "validate", "setup")
+# What `run` exits with, in the order of spec/80; a test compares this table with the docs.
+RUN_CODES: tuple[tuple[str, str], ...] = (
+    ("the harness's own, or 128 + signal", "it ran, and ended so; a code of its own other than 0 wins over 121"),
+    ("2", "usage"),
+    ("121", "the harness exited 0, and an `error` strategy (or a warning under --strict) failed the run"),
+    ("122", "refused before launch: a strategy or state path that is not allowed, or what --strict made fatal"),
+    ("125", "the launcher failed: settings or tree unreadable, agent not found, no projection, an output root in use"),
+    ("126, 127", "the harness cannot be executed; is not installed"),
+)
+EXAMPLES = (
+    ("outfitter demo", "a whole launch on this machine, no account needed"),
+    ("outfitter run reviewer", "launch the agent `reviewer` in the default harness"),
+    ("outfitter run reviewer --harness claude -p 'fix the bug'", "what Outfitter does not know goes to the harness"),
+    ("outfitter diff", "what the newest retained run wrote, and what became of it"),
+)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Print the overview."""
+    del words
+    context.console.data(overview())
+    return 0
+
+
+def overview() -> str:
+    """The page of `outfitter --help`."""
+    lines = ["outfitter launches agent CLIs from plain .agents trees, and answers for what they wrote.", ""]
+    lines += ["usage: outfitter [--quiet] [--verbose] [--color WHEN] [--no-progress] [COMMAND] ...", "", "common:"]
+    lines += [_row(name, COMMANDS[name]) for name in COMMON]
+    lines += ["", "more:"] + [_row(name, text) for name, text in COMMANDS.items() if name not in COMMON]
+    lines += ["", "examples:"] + [f"  {command}\n      {text}" for command, text in EXAMPLES]
+    lines += ["", "outfitter COMMAND --help tells more; outfitter --version [--json] what is installed.", "", *_codes()]
+    return "\n".join(lines)
+
+
+def run_help() -> str:
+    """The page of `outfitter run --help`: the same options the splitter knows, and the exit codes."""
+    parser = argparse.ArgumentParser(
+        prog="outfitter run",
+        description=SUMMARY,
+        epilog="\n".join(_codes()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    arguments(parser)
+    return parser.format_help().rstrip()
+
+
+def _row(name: str, text: str) -> str:
+    return f"  {name:<12} {text}"
+
+
+def _codes() -> list[str]:
+    return ["exit codes of run:"] + [f"  {code}\n      {meaning}" for code, meaning in RUN_CODES]

@@ -1,0 +1,124 @@
+"""`outfitter run`: words → request → launch → exit code (spec/80)."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from returns.result import Result, Success
+
+from outfitter.cli.context import Context
+from outfitter.cli.words import RunWords, split_run
+from outfitter.errors import LaunchError, UsageError, exit_code
+from outfitter.model.projection import Prepared, Report
+from outfitter.model.request import Ambient, Request
+from outfitter.pipeline import launch, prepare
+from outfitter.policy import run_code, verdict
+from outfitter.railway import fold, perform
+
+SUMMARY = "Launch an agent: compose it from its layers, run the harness in a projection, settle what it wrote."
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Run's own options, for help and completion; the words themselves are split by `cli.words`."""
+    parser.add_argument("agent", nargs="?", metavar="AGENT", help="agent id; default_agent of the settings without one")
+    parser.add_argument("--harness", choices=["pi", "claude", "codex"], help="which program; default_harness, else pi")
+    parser.add_argument(
+        "--strict", action="store_true", help="a warning before the launch refuses it, a warned write fails it"
+    )
+    parser.add_argument(
+        "--isolated", action="store_true", help="Claude Code: the composition is the whole configuration"
+    )
+    parser.add_argument("--retain-projection", action="store_true", help="keep the run directory for `outfitter diff`")
+    parser.add_argument(
+        "--append-prompt", action="append", metavar="FILE", help="add a prompt file to this run; repeatable"
+    )
+    parser.add_argument(
+        "--out", metavar="ROOT", help="leave the evidence of the run in ROOT, which must be absent or empty"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the plan and start nothing; with --json as a document"
+    )
+    parser.add_argument("args", nargs="*", metavar="-- ARGS", help="everything else goes to the harness, unchanged")
+
+
+def main(words: list[str], context: Context) -> int:
+    """Launch, or with `--dry-run` print what a launch would do. The code is the table of spec/80."""
+
+    def go(split: RunWords) -> int:
+        if "--help" in split.flags:
+            from outfitter.cli.help import run_help
+
+            context.console.data(run_help())
+            return 0
+        return fold(
+            request(split, context.ambient),
+            partial(_go, context, "--json" in split.flags),
+            partial(_fail, context, False),
+        )
+
+    return fold(split_run(tuple(words)), go, partial(_fail, context, False))
+
+
+def request(split: RunWords, ambient: Ambient) -> Result[Request, LaunchError]:
+    """The request that the words make; every option may be given once, but for `--append-prompt`."""
+    single = [name for name, _ in split.values if name != "--append-prompt"]
+    twice = [name for name in dict.fromkeys(single) if single.count(name) > 1]
+    if twice:
+        from returns.result import Failure
+
+        return Failure(UsageError(f"{twice[0]} is given twice"))
+    values = dict(split.values)
+    return Success(
+        Request(
+            ambient=ambient,
+            agent=split.agent,
+            harness=values.get("--harness"),
+            passthrough=split.passthrough,
+            strict="--strict" in split.flags,
+            isolated="--isolated" in split.flags,
+            retain="--retain-projection" in split.flags,
+            dry_run="--dry-run" in split.flags,
+            out=values.get("--out"),
+            append_prompts=tuple(value for name, value in split.values if name == "--append-prompt"),
+        )
+    )
+
+
+def _go(context: Context, as_json: bool, asked: Request) -> int:
+    host = context.host()
+    if asked.dry_run:
+        return fold(
+            perform(prepare(host, asked)), partial(_show_plan, context, as_json), partial(_fail, context, as_json)
+        )
+    from outfitter.recovery import recover_and_sweep
+
+    for notice in recover_and_sweep(host, asked.ambient):
+        context.console.say(notice)
+    return fold(perform(launch(host, asked)), partial(_tell, context), partial(_fail, context, False))
+
+
+def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
+    from outfitter.cli.plan_lines import plan_json, plan_lines
+
+    for notice in prepared.notices:
+        context.console.say(notice)
+    if as_json:
+        context.console.document(plan_json(prepared))
+    else:
+        context.console.data("\n".join(plan_lines(prepared)))
+    return 0
+
+
+def _tell(context: Context, report: Report) -> int:
+    for notice in (*report.settlement.notices, *report.notices):
+        context.console.say(notice)
+    error = verdict(report)
+    if error is not None:
+        context.console.error(error)
+    return run_code(report)
+
+
+def _fail(context: Context, as_json: bool, error: LaunchError) -> int:
+    context.console.error(error, as_json)
+    return exit_code(error)
