@@ -1,0 +1,1 @@
+"""Stand-in harnesses for the tests."""
