@@ -1,0 +1,172 @@
+"""Tool limits in a harness's own spelling: one table of names for all adapters (spec/10 `tools`, spec/15 V12). Pure.
+
+Trees name tools in the words of whichever program they were written for. Words are compared without case, `_` and `-`;
+a word that a harness has natively is that tool, else it is looked up among the words for the nine portable names.
+Nothing here ever widens: what cannot be expressed is left out of an allow list, and denied whole in a deny list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from outfitter.model.composition import Tools
+from outfitter.model.request import Notice
+
+PORTABLE: tuple[str, ...] = ("read", "write", "edit", "bash", "grep", "find", "ls", "web_fetch", "web_search")
+
+# Portable name → the words other programs use for it, squeezed (see `squeezed`); the portable names are their own words.
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "read": ("viewfile", "view", "readfile", "openfile", "readmanyfiles"),
+    "write": ("writetofile", "writefile", "createfile", "savefile"),
+    "edit": (
+        "replacefilecontent",
+        "multireplacefilecontent",
+        "multiedit",
+        "editfile",
+        "editfiles",
+        "applypatch",
+        "strreplace",
+        "strreplaceeditor",
+        "searchreplace",
+        "replace",
+    ),
+    "bash": (
+        "runcommand",
+        "runcommands",
+        "runshellcommand",
+        "runterminalcmd",
+        "runinterminal",
+        "executecommand",
+        "execute",
+        "exec",
+        "shell",
+        "localshell",
+        "terminal",
+    ),
+    "grep": ("grepsearch", "searchfilecontent", "searchfiles", "textsearch", "ripgrep", "codebasesearch"),
+    "find": ("findbyname", "glob", "globsearch", "globfilesearch", "filesearch", "findfiles"),
+    "ls": ("listdir", "listdirectory", "listfiles", "list"),
+    "web_fetch": ("readurlcontent", "fetch", "fetchurl", "fetchwebpage", "urlfetch"),
+    "web_search": ("searchweb", "googlewebsearch"),
+}
+
+# Harness → portable name → native spelling. Claude Code lists directories with its pattern tool.
+NATIVE: Mapping[str, Mapping[str, str]] = {
+    "pi": {name: name for name in ("read", "write", "edit", "bash", "grep", "find", "ls")},
+    "claude": {
+        "read": "Read",
+        "write": "Write",
+        "edit": "Edit",
+        "bash": "Bash",
+        "grep": "Grep",
+        "find": "Glob",
+        "ls": "Glob",
+        "web_fetch": "WebFetch",
+        "web_search": "WebSearch",
+    },
+    "codex": {},
+}
+
+# Harness → native tools beyond the portable nine, in their own spelling.
+OTHERS: Mapping[str, tuple[str, ...]] = {
+    "pi": ("powershell", "codemode"),
+    "claude": (
+        "Agent",
+        "AskUserQuestion",
+        "BashOutput",
+        "EnterPlanMode",
+        "EnterWorktree",
+        "ExitPlanMode",
+        "KillShell",
+        "ListMcpResourcesTool",
+        "LSP",
+        "Monitor",
+        "NotebookEdit",
+        "ReadMcpResourceTool",
+        "SendMessage",
+        "Skill",
+        "SlashCommand",
+        "Task",
+        "TaskCreate",
+        "TaskGet",
+        "TaskList",
+        "TaskOutput",
+        "TaskStop",
+        "TaskUpdate",
+        "TodoWrite",
+        "ToolSearch",
+    ),
+    "codex": (),
+}
+
+
+class Limits(NamedTuple):
+    """Tool limits as a harness spells them. `allow` None: no allow list; (): no tools at all, and never all.
+
+    `allow` is already without what `deny` names. `mcp__…` names stand as written; `mcp` became `mcp__<server id>` each.
+    `unknown` are the words, as the tree wrote them, that mean nothing to this harness (a warning each).
+    `patterns` are denied words with an argument pattern (`Bash(rm:*)`), which the harness may or may not understand;
+    their whole tool is not in `deny`.
+    """
+
+    allow: tuple[str, ...] | None
+    deny: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+
+def squeezed(word: str) -> str:
+    """A tool's word without case, `_` and `-`, as words are compared."""
+    return word.lower().replace("_", "").replace("-", "")
+
+
+_PORTABLE_OF: Mapping[str, str] = {
+    **{word: name for name, words in _WORDS.items() for word in words},
+    **{squeezed(name): name for name in PORTABLE},
+}
+
+
+def native_name(harness: str, word: str) -> str:
+    """The native spelling of one word, "" where the harness has no such tool. `mcp__server__tool` stays as it is."""
+    if word.startswith("mcp__"):
+        return word
+    own = {squeezed(name): name for name in (*NATIVE[harness].values(), *OTHERS[harness])}
+    key = squeezed(word)
+    return own.get(key) or NATIVE[harness].get(_PORTABLE_OF.get(key, ""), "")
+
+
+def limits(tools: Tools, harness: str, servers: tuple[str, ...] = ()) -> Limits:
+    """Both lists in native spelling, each name once, in the order written. `servers` are the ids of the selected servers."""
+    allow, lost = _spelled(tools.allow or (), harness, servers)
+    whole = tuple(word for word in tools.deny if "(" not in word)
+    deny, missing = _spelled(whole, harness, servers)
+    patterns = tuple(word for word in tools.deny if "(" in word)
+    left = None if tools.allow is None else tuple(name for name in allow if not _denied(name, deny))
+    return Limits(left, deny, tuple(dict.fromkeys(lost + missing)), patterns)
+
+
+def unknown_notices(found: Limits, agent: str, harness: str) -> tuple[Notice, ...]:
+    """One warning a word that the harness does not have, naming agent, word and harness (spec/15 V12)."""
+    return tuple(
+        Notice("warning", "tool-unknown", f"agent {agent}: {harness} has no tool {word!r}; it is left out")
+        for word in found.unknown
+    )
+
+
+def _spelled(words: tuple[str, ...], harness: str, servers: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names: list[str] = []
+    unknown: list[str] = []
+    for word in words:
+        if squeezed(word) == "mcp":
+            names += [f"mcp__{server}" for server in servers]
+        elif name := native_name(harness, word):
+            names.append(name)
+        else:
+            unknown.append(word)
+    return tuple(dict.fromkeys(names)), tuple(unknown)
+
+
+def _denied(name: str, deny: tuple[str, ...]) -> bool:
+    """Whether a deny list names this tool, or the whole server it belongs to."""
+    return name in deny or any(name.startswith(other + "__") for other in deny if other.startswith("mcp__"))
