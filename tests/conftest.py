@@ -7,10 +7,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.machine import Machine
 
-_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-settings.register_profile("quick", max_examples=40, stateful_step_count=15, **_COMMON)
-settings.register_profile("ci", max_examples=80, stateful_step_count=25, derandomize=True, print_blob=True, **_COMMON)
-settings.register_profile("deep", max_examples=2000, stateful_step_count=60, **_COMMON)
+_SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
+_PLAIN = settings(deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile("quick", _PLAIN, max_examples=40, stateful_step_count=15)
+settings.register_profile("ci", _PLAIN, max_examples=80, stateful_step_count=25, derandomize=True, print_blob=True)
+settings.register_profile("deep", _PLAIN, max_examples=2000, stateful_step_count=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "quick"))
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 STANDIN = Path(__file__).parent / "harnesses/standin.py"
 HARNESSES = ("pi", "claude", "codex")
@@ -20,7 +20,7 @@ class Ended(NamedTuple):
     code: int
     out: str
     err: str
-    seen: dict | None
+    seen: Any
 
     @property
     def argv(self):

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 VARIABLES = {"pi": "PI_CODING_AGENT_DIR", "claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
 HELP = """usage: stand-in
@@ -41,7 +42,7 @@ def entries(root):
         for name in folders + files:
             path = os.path.join(folder, name)
             status = os.lstat(path)
-            entry = {"mode": status.st_mode & 0o7777}
+            entry: dict[str, object] = {"mode": status.st_mode & 0o7777}
             if os.path.islink(path):
                 entry["link"] = os.readlink(path)
             elif os.path.isdir(path):
@@ -68,52 +69,66 @@ def put(path, text, how="w"):
         file.write(text)
 
 
+def swap(path, text):
+    put(path + ".swap", text)
+    os.rename(path + ".swap", path)
+
+
+def remove(path):
+    shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
+
+
+def link(path, target):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.symlink(target, path)
+
+
+def fill(path, count, size):
+    for index in range(count):
+        put(os.path.join(path, f"n{index:06d}"), "x" * size)
+
+
+def die(name):
+    os.kill(os.getpid(), getattr(signal, name))
+    time.sleep(5)
+
+
+def touch_all(root):
+    for folder, _, files in os.walk(root):
+        for name in files:
+            os.utime(os.path.join(folder, name))
+
+
+ON_PATHS: dict[str, Callable[..., object]] = {
+    "write": put,
+    "append": lambda path, text: put(path, text, "a"),
+    "swap": swap,
+    "remove": remove,
+    "folder": lambda path: os.makedirs(path, exist_ok=True),
+    "pipe": os.mkfifo,
+    "link": link,
+    "mode": lambda path, mode: os.chmod(path, int(mode, 8)),
+    "fill": fill,
+}
+PLAIN: dict[str, Callable[..., object]] = {
+    "wait": time.sleep,
+    "ignore": lambda name: signal.signal(getattr(signal, name), signal.SIG_IGN),
+    "say": lambda text: print(text, flush=True),
+    "die": die,
+    "exit": sys.exit,
+}
+
+
 def step(root, verb, rest):
-    at = (
-        os.path.expanduser(rest[0])
-        if rest and str(rest[0]).startswith("~/")
-        else os.path.join(root, str(rest[0] if rest else ""))
-    )
-    if verb == "write":
-        put(at, rest[1])
-    elif verb == "append":
-        put(at, rest[1], "a")
-    elif verb == "swap":
-        put(at + ".swap", rest[1])
-        os.rename(at + ".swap", at)
-    elif verb == "remove":
-        shutil.rmtree(at) if os.path.isdir(at) and not os.path.islink(at) else os.unlink(at)
-    elif verb == "folder":
-        os.makedirs(at, exist_ok=True)
-    elif verb == "pipe":
-        os.mkfifo(at)
-    elif verb == "link":
-        os.makedirs(os.path.dirname(at), exist_ok=True)
-        os.symlink(rest[1], at)
-    elif verb == "mode":
-        os.chmod(at, int(rest[1], 8))
-    elif verb == "fill":
-        for index in range(rest[1]):
-            put(os.path.join(at, f"n{index:06d}"), "x" * rest[2])
-    elif verb == "wait":
-        time.sleep(rest[0])
-    elif verb == "touch-all":
-        for folder, _, files in os.walk(root):
-            for name in files:
-                os.utime(os.path.join(folder, name))
+    if verb in ON_PATHS:
+        path, *more = rest
+        ON_PATHS[verb](os.path.expanduser(path) if path.startswith("~/") else os.path.join(root, path), *more)
     elif verb == "run":
         subprocess.run(rest[0], shell=True, cwd=root, check=False)
-    elif verb == "ignore":
-        signal.signal(getattr(signal, rest[0]), signal.SIG_IGN)
-    elif verb == "say":
-        print(rest[0], flush=True)
-    elif verb == "die":
-        os.kill(os.getpid(), getattr(signal, rest[0]))
-        time.sleep(5)
-    elif verb == "exit":
-        sys.exit(rest[0])
+    elif verb == "touch-all":
+        touch_all(root)
     else:
-        sys.exit(f"stand-in: no such verb: {verb}")
+        PLAIN[verb](*rest)
 
 
 def main():
