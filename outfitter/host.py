@@ -67,6 +67,8 @@ class Sources(NamedTuple):
     """The physical path, links resolved as far as they exist."""
     find_harness: Callable[[str, str], Outcome[str]]
     """(command, PATH) → absolute path of a program that can be executed, else `HarnessUnavailable` (spec/80)."""
+    digest: Callable[[str], str]
+    """A regular file's BLAKE3 in hex, links followed, of any size; "" where there is none."""
     probe: Callable[[str, tuple[str, ...]], str]
     """(executable, arguments) → what it prints for `--help` and the like, 10 s at most; cached by path, size and mtime."""
 

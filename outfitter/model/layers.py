@@ -10,7 +10,7 @@ from attrs import frozen
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Scope
 
-LayerKind = Literal["project", "home", "source"]
+LayerKind = Literal["project", "home", "source", "repository"]
 DocumentForm = Literal["yaml", "json", "markdown", "text"]
 
 
@@ -18,6 +18,7 @@ DocumentForm = Literal["yaml", "json", "markdown", "text"]
 class Document:
     """One file, parsed where it was read. `value` is JSON-like; for `markdown` it is the front matter (None without one) and `body` the rest.
 
+    `text` is the whole file as decoded (byte-order mark removed, line ends as they are) for `markdown` and `text`, "" for the others.
     `problems` are what is wrong with it; a document with problems may still carry a usable value (spec/15, V13).
     """
 
@@ -27,13 +28,17 @@ class Document:
     body: str = ""
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
+    text: str = ""
 
 
 class Entry(NamedTuple):
-    """A name in a layer's listing: where it is (relative to the layer's root, `/` between parts), what it is after links, and where it leads."""
+    """A name in a layer's listing: where it is (relative to the layer's root, `/` between parts), what it is after links, and where it leads.
+
+    `target` is the physical path; `unreadable` a directory whose names could not be read.
+    """
 
     path: str
-    kind: Literal["file", "directory", "special", "outside", "dangling"]
+    kind: Literal["file", "directory", "special", "outside", "dangling", "unreadable"]
     target: str = ""
     executable: bool = False
     inode: tuple[int, int] = (0, 0)
@@ -43,7 +48,8 @@ class Entry(NamedTuple):
 class Layer:
     """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
 
-    `entries` holds the listing a launch needs, sorted by path; `documents` the parsed files by path relative to `root`.
+    `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`.
+    `listed` names the folders whose whole subtree is in `entries`. Kind `repository` is the project root itself, for `repo_file`.
     """
 
     kind: LayerKind
@@ -52,16 +58,22 @@ class Layer:
     boundary: str
     entries: Mapping[str, Entry]
     documents: Mapping[str, Document]
+    listed: frozenset[str] = frozenset()
 
 
 @frozen
 class Layers:
-    """Everything read for one request: settings scopes (highest first), trees (highest first), and what was wrong on the way."""
+    """Everything read for one request: settings scopes (highest first), trees (highest first), and what was wrong on the way.
+
+    `problems` are those of settings files; a tree's stand in its documents. `digests` are BLAKE3 (hex) of files that a
+    composition copies, by physical path.
+    """
 
     project_root: str
     scopes: tuple[Scope, ...]
     trees: tuple[Layer, ...]
     append_prompts: tuple[Document, ...] = ()
-    repo_files: Mapping[str, Document | None] = {}
+    repository: Layer | None = None
+    digests: Mapping[str, str] = {}
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
