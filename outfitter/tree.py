@@ -1,0 +1,273 @@
+"""Fingerprinted trees, packed: a directory's children are columns of bytes, so that an unchanged directory is one comparison.
+
+Pure. Digests and tags are those of spec/60; paths are raw bytes relative to the tree's root, parts joined by `/`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from struct import Struct
+from typing import NamedTuple, overload
+
+from blake3 import blake3
+
+from outfitter.model.outcome import Identity, Row, Tree
+
+CONTEXT = "outfitter 2026-11-30 tree v1"
+DIGEST_SIZE = 32
+NO_DIGEST = bytes(DIGEST_SIZE)
+# A file system's clock may lag behind ours by this much, so a change within it could leave the same times (spec/60).
+GRANULARITY_NS = 20_000_000
+
+# device, inode, size, mtime_ns, ctime_ns, st_mode of one child.
+STAT = Struct("<QQqqqQ")
+NO_STAT = STAT.pack(0, 0, 0, 0, 0, 0)
+# The type bits of st_mode that a tag stands for; only rows that came from elsewhere are packed with them.
+_TYPE_BITS = {"f": 0o100000, "x": 0o100000, "l": 0o120000, "d": 0o040000}
+_KEYED = blake3(derive_key_context=CONTEXT)
+
+
+class Remark(NamedTuple):
+    """What few children have beside the columns: a link's raw target, or a note. In ascending order of `place`, the child's index."""
+
+    place: int
+    target: bytes
+    note: str
+
+
+class Folder(NamedTuple):
+    """One directory: its children in ascending order of their raw names, a column for each property.
+
+    `names` are joined by NUL, `tags` one byte, `stats` one STAT, `digests` 32 bytes a child. `newest` is the latest mtime or
+    ctime (ns) of a child that is no directory; `digest` the directory's own, once its subdirectories' are in `digests`.
+    """
+
+    path: bytes
+    names: bytes
+    tags: bytes
+    stats: bytes
+    digests: bytes
+    remarks: tuple[Remark, ...] = ()
+    newest: int = 0
+    digest: bytes = b""
+
+    def children(self) -> list[bytes]:
+        """The names, in order."""
+        return self.names.split(b"\0") if self.tags else []
+
+    def row(self, index: int, name: bytes) -> Row:
+        """One child as a row; `name` is `children()[index]`."""
+        device, inode, size, mtime, ctime, mode = STAT.unpack_from(self.stats, index * STAT.size)
+        place = bisect_left(self.remarks, index, key=itemgetter(0))
+        noted = self.remarks[place] if place < len(self.remarks) else None
+        target, note = noted[1:] if noted and noted.place == index else (b"", "")
+        digest = self.digests[index * DIGEST_SIZE : (index + 1) * DIGEST_SIZE]
+        identity = Identity(device, inode, mtime, ctime)
+        return Row(join(self.path, name), chr(self.tags[index]), digest, size, mode & 0o7777, identity, target, note)
+
+
+class Rows(Sequence[Row]):
+    """Packed rows: a sequence in ascending order of raw paths, whose items are made when they are asked for."""
+
+    __slots__ = ("_count", "_order", "folders")
+
+    def __init__(self, folders: Mapping[bytes, Folder]) -> None:
+        """`folders` by path; the root's is `b""`."""
+        self.folders = folders
+        self._count = sum(len(folder.tags) for folder in folders.values())
+        self._order: list[tuple[bytes, Folder, int]] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        for path, folder, index in self._sorted():
+            yield folder.row(index, posixpath.basename(path))
+
+    def _sorted(self) -> list[tuple[bytes, Folder, int]]:
+        if self._order is None:
+            self._order = in_order(self.folders)
+        return self._order
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        path, folder, position = self._sorted()[index]
+        return folder.row(position, posixpath.basename(path))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return NotImplemented if not isinstance(other, Sequence) else False
+        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def at(self, path: bytes) -> Row | None:
+        """The row at a path, or None."""
+        parent, name = posixpath.split(path)
+        folder = self.folders.get(parent)
+        names = folder.children() if folder else []
+        return folder.row(names.index(name), name) if folder and name in names else None
+
+
+def join(parent: bytes, name: bytes) -> bytes:
+    """A child's path; the root's is empty."""
+    return parent + b"/" + name if parent else name
+
+
+def in_order(folders: Mapping[bytes, Folder]) -> list[tuple[bytes, Folder, int]]:
+    """(path, folder, index) of every child of every folder, in ascending order of raw paths."""
+    every = [
+        (join(folder.path, name), folder, index)
+        for folder in folders.values()
+        for index, name in enumerate(folder.children())
+    ]
+    every.sort(key=itemgetter(0))
+    return every
+
+
+def pack(rows: Iterable[Row]) -> Rows:
+    """Any rows, in any order, as packed rows; packed ones are handed back. A path that comes twice counts once, the last time."""
+    if isinstance(rows, Rows):
+        return rows
+    groups: dict[bytes, dict[bytes, Row]] = {b"": {}}
+    for row in rows:
+        parent, name = posixpath.split(row.path)
+        groups.setdefault(parent, {})[name] = row
+        if row.tag == "d":
+            groups.setdefault(row.path, {})
+    return Rows({path: _folder(path, group) for path, group in groups.items()})
+
+
+def _folder(path: bytes, group: Mapping[bytes, Row]) -> Folder:
+    names = sorted(group)
+    rows = [group[name] for name in names]
+    return Folder(
+        path,
+        b"\0".join(names),
+        "".join([row.tag for row in rows]).encode("ascii"),
+        b"".join([_stat(row) for row in rows]),
+        b"".join([row.digest for row in rows]),
+        tuple([Remark(i, row.target, row.note) for i, row in enumerate(rows) if row.target or row.note]),
+        max([max(row.identity.mtime_ns, row.identity.ctime_ns) for row in rows if row.tag != "d"], default=0),
+    )
+
+
+def _stat(row: Row) -> bytes:
+    device, inode, mtime, ctime = row.identity
+    return STAT.pack(device, inode, row.size, mtime, ctime, row.mode | _TYPE_BITS.get(row.tag, 0))
+
+
+def folder_digest(names: Sequence[bytes], tags: bytes, digests: bytes) -> bytes:
+    """A directory's digest (spec/60) from its children's names in ascending order, their tags and their digests."""
+    hasher = _KEYED.copy()
+    ends = range(DIGEST_SIZE, len(digests) + 1, DIGEST_SIZE)
+    parts = [b"%c%b\0%b" % (t, n, digests[e - DIGEST_SIZE : e]) for t, n, e in zip(tags, names, ends, strict=True)]
+    hasher.update(b"".join(parts))
+    return hasher.digest()
+
+
+def seal(folders: Mapping[bytes, Folder]) -> dict[bytes, Folder]:
+    """The same folders with every directory's digest filled in, its own and in its parent's column, from the leaves up.
+
+    A folder that comes with its digest keeps it unless a subdirectory's changed. The root's folder must be among them.
+    """
+    sealed: dict[bytes, Folder] = {}
+    for path in sorted(folders, key=_depth, reverse=True):
+        folder = folders[path]
+        digests = _with_subfolders(folder, sealed) if b"d" in folder.tags else folder.digests
+        if digests is not folder.digests or not folder.digest:
+            digest = folder_digest(folder.children(), folder.tags, digests)
+            folder = folder._replace(digests=digests, digest=digest)
+        sealed[path] = folder
+    return sealed
+
+
+def _depth(path: bytes) -> int:
+    return path.count(b"/") + 1 if path else 0
+
+
+def _with_subfolders(folder: Folder, sealed: Mapping[bytes, Folder]) -> bytes:
+    """The digest column with each subdirectory's digest; the very same bytes where none changed."""
+    names = folder.children()
+    column = bytearray(folder.digests)
+    index = folder.tags.find(b"d")
+    while index >= 0:
+        column[index * DIGEST_SIZE : (index + 1) * DIGEST_SIZE] = sealed[join(folder.path, names[index])].digest
+        index = folder.tags.find(b"d", index + 1)
+    return folder.digests if column == folder.digests else bytes(column)
+
+
+def tree_of(folders: Mapping[bytes, Folder], taken_ns: int, files_read: int = 0, files_cached: int = 0) -> Tree:
+    """The fingerprint of a whole directory: `folders` holds one for the root and for each row tagged `d`."""
+    sealed = seal(folders)
+    complete = not any(b"u" in folder.tags for folder in sealed.values())
+    return Tree(Rows(sealed), sealed[b""].digest, complete, taken_ns, files_read, files_cached)
+
+
+def compare(before: Tree, after: Tree) -> Iterator[tuple[bytes, Row | None, Row | None]]:
+    """Yield (raw path, row before or None, row after or None) for every path that differs, in ascending order of raw paths.
+
+    A path differs if it is in one tree alone, or if its tag or its digest differs: other permission bits, times and inodes
+    do not count. Directories come only where they were added, deleted or became another kind, then with everything
+    below them. What lies below a directory that either tree could not read is unknown, and is not yielded.
+    """
+    left, right = pack(before.rows).folders, pack(after.rows).folders
+    found: list[tuple[bytes, Row | None, Row | None]] = []
+    for path in left.keys() | right.keys():
+        one, other = left.get(path), right.get(path)
+        if one is None or other is None or not _alike(one, other):
+            found += _differences(one, other)
+    found.sort(key=itemgetter(0))
+    blind = {path for path, old, new in found if _unread_directory(old, new)}
+    for path, old, new in found:
+        if not (blind and _below(path, blind)):
+            yield path, old, new
+
+
+def _below(path: bytes, above: set[bytes]) -> bool:
+    while path:
+        path = posixpath.dirname(path)
+        if path in above:
+            return True
+    return False
+
+
+def _alike(one: Folder, other: Folder) -> bool:
+    return (one.names, one.tags, one.digests) == (other.names, other.tags, other.digests)
+
+
+def _unread_directory(old: Row | None, new: Row | None) -> bool:
+    return old is not None and new is not None and {old.tag, new.tag} == {"d", "u"}
+
+
+def _differences(one: Folder | None, other: Folder | None) -> Iterator[tuple[bytes, Row | None, Row | None]]:
+    old, new = _keyed(one), _keyed(other)
+    for name in old.keys() | new.keys():
+        (i, tag, digest), (j, tag_now, digest_now) = old.get(name, _ABSENT), new.get(name, _ABSENT)
+        if tag != tag_now or (digest != digest_now and tag != _DIRECTORY):
+            before = one.row(i, name) if one and i >= 0 else None
+            after = other.row(j, name) if other and j >= 0 else None
+            yield join((one or other or _EMPTY).path, name), before, after
+
+
+_ABSENT = (-1, 0, b"")
+_EMPTY = Folder(b"", b"", b"", b"", b"")
+_DIRECTORY = ord("d")
+
+
+def _keyed(folder: Folder | None) -> dict[bytes, tuple[int, int, bytes]]:
+    if folder is None:
+        return {}
+    ends = range(DIGEST_SIZE, len(folder.digests) + 1, DIGEST_SIZE)
+    return {
+        name: (index, folder.tags[index], folder.digests[end - DIGEST_SIZE : end])
+        for index, (name, end) in enumerate(zip(folder.children(), ends, strict=True))
+    }
