@@ -92,6 +92,19 @@ class Projecting(NamedTuple):
     """(native path, is a directory, initial bytes) → the final target, created if missing; links followed, wrong kinds and dangling folders raise."""
 
 
+class Unsaved(NamedTuple):
+    """Why a content could not become durable: the run, its projection-relative path, the reason, where it belonged.
+
+    A `credential` is never shown to anybody (spec/50).
+    """
+
+    run_id: str
+    path: str
+    reason: str
+    durable: str
+    credential: bool = False
+
+
 class Durable(NamedTuple):
     """The durable side after a run: look, and put safely. There is no way to remove or shorten anything here."""
 
@@ -104,12 +117,14 @@ class Durable(NamedTuple):
     exclusive temporary beside the final target, mode before bytes, flush, re-check, rename (or link, for a new file), flush the directory."""
     write: Callable[[str, bytes, bytes | None, int | None], str]
     """(durable path, new bytes, expected digest or None for absent, mode or None to keep) → the same for bytes in memory."""
-    keep: Callable[[str, str, str, str], str]
-    """(source, run id, projection-relative path, reason) → where under `conflicts/<run id>/` the content was kept, 0600."""
+    keep: Callable[[str, Unsaved], str]
+    """(source, what is known of it) → where under `conflicts/<run id>/` the content was kept, 0600; the same content once."""
     locked: Callable[[str, float], Callable[[], None] | None]
     """(lock directory, seconds) → a release, or None where another program held it all the while (never removed by us)."""
     prefix: Callable[[str, str, int], tuple[bool, bool]]
     """(projected file, durable file, seeded size) → (projected is empty or a strict prefix of the durable, durable is a prefix of projected)."""
+    kept: Callable[[], tuple[int, int]]
+    """How many contents are kept under `conflicts/`, of all runs, and how many bytes they hold."""
 
 
 class Trees(NamedTuple):

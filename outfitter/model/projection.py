@@ -158,7 +158,7 @@ class Record:
 
     `generated` holds projection-relative paths Outfitter wrote (files). `root` with `device` and `inode` names the run directory.
     `native` is the harness's own directory, which a launch inside this one looks through to.
-    Holds no contents and no credentials. `changes` is None until the run was settled.
+    `interactive`: stdin and stdout are both terminals. Holds no contents and no credentials. `changes` is None until the run was settled.
     """
 
     run_id: str
@@ -182,6 +182,7 @@ class Record:
     generated: tuple[str, ...]
     phase: Phase = "preparing"
     baseline_digest: str = ""
+    interactive: bool = False
     changes: tuple[Change, ...] | None = None
 
     @property
