@@ -135,7 +135,8 @@ class State(NamedTuple):
     """One declared path as this run materializes it. `handling` is the strategy, or `bridge`; `generated` paths are one-run.
 
     `durable` is the absolute native place ("" for none), `scope`/`origin` the settings scope and file that decided (for `always`),
-    `form` whether a plain key or the harness's block did; `allowed` the strategies its declaration allows.
+    `form` whether a plain key or the harness's block did; `allowed` the strategies its declaration allows. `scratch` paths are
+    not made before the harness makes them: an empty lock directory would read as a held lock.
     """
 
     key: str
@@ -147,9 +148,11 @@ class State(NamedTuple):
     allowed: tuple[str, ...]
     initial: bytes | None = None
     create: bytes = b""
+    scratch: bool = False
 
 
-Phase = Literal["preparing", "started", "unsaved", "retained"]
+# "settled": everything that could be saved is; only the removal is left to do.
+Phase = Literal["preparing", "started", "settled", "unsaved", "retained"]
 
 
 @frozen
