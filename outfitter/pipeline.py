@@ -90,7 +90,7 @@ def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Re
 
     host.terminal.saving()
     return IOResult.do(
-        settlement
+        settlement.over(actual.tree)
         for actual in host.step(fingerprint_again, host.trees, host.durable, record, baseline)
         for changes in host.step(diff, record, baseline, actual)
         for settlement in host.step(bridge, host, settings, record, baseline, actual, changes)

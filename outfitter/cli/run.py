@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from returns.result import Result, Success
+from returns.result import Failure, Result, Success
 
 from outfitter.cli.context import Context
 from outfitter.cli.words import RunWords, split_run
 from outfitter.errors import LaunchError, UsageError, exit_code
+from outfitter.host import Host
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Ambient, Request
 from outfitter.pipeline import launch, prepare
 from outfitter.policy import run_code, verdict
 from outfitter.railway import fold, perform
+from outfitter.recovery import recover_first
 
 SUMMARY = "Launch an agent: compose it from its layers, run the harness in a projection, settle what it wrote."
 
@@ -65,8 +67,6 @@ def request(split: RunWords, ambient: Ambient) -> Result[Request, LaunchError]:
     single = [name for name, _ in split.values if name != "--append-prompt"]
     twice = [name for name in dict.fromkeys(single) if single.count(name) > 1]
     if twice:
-        from returns.result import Failure
-
         return Failure(UsageError(f"{twice[0]} is given twice"))
     values = dict(split.values)
     return Success(
@@ -86,16 +86,17 @@ def request(split: RunWords, ambient: Ambient) -> Result[Request, LaunchError]:
 
 
 def _go(context: Context, as_json: bool, asked: Request) -> int:
+    unusable = _evidence_refusal(asked)
+    if unusable is not None:
+        return _fail(context, as_json, unusable)
     host = context.host()
     if asked.dry_run:
-        return fold(
-            perform(prepare(host, asked)), partial(_show_plan, context, as_json), partial(_fail, context, as_json)
-        )
-    from outfitter.recovery import recover_and_sweep
-
-    for notice in recover_and_sweep(host, asked.ambient):
+        planned = perform(prepare(host, asked))
+        return fold(planned, partial(_show_plan, context, as_json), partial(_refused, context, asked, as_json))
+    for notice in recover_first(host, asked.ambient):
         context.console.say(notice)
-    return fold(perform(launch(host, asked)), partial(_tell, context), partial(_fail, context, False))
+    outcome = perform(launch(host, asked))
+    return fold(outcome, partial(_tell, context, host), partial(_refused, context, asked, False))
 
 
 def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
@@ -107,16 +108,49 @@ def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
         context.console.document(plan_json(prepared))
     else:
         context.console.data("\n".join(plan_lines(prepared)))
-    return 0
+    if not prepared.request.out:
+        return 0
+    from outfitter.cli.run_evidence import write_plan
+
+    unwritten = write_plan(prepared.request, prepared)
+    return 0 if unwritten is None else _fail(context, as_json, unwritten)
 
 
-def _tell(context: Context, report: Report) -> int:
+def _tell(context: Context, host: Host, report: Report) -> int:
     for notice in (*report.settlement.notices, *report.notices):
         context.console.say(notice)
     error = verdict(report)
     if error is not None:
         context.console.error(error)
-    return run_code(report)
+    code = run_code(report)
+    if not report.prepared.request.out:
+        return code
+    from outfitter.cli.run_evidence import write_report
+
+    unwritten = write_report(report.prepared.request, report, host.steps())
+    if unwritten is None:
+        return code
+    context.console.error(unwritten)
+    return code or exit_code(unwritten)
+
+
+def _refused(context: Context, asked: Request, as_json: bool, error: LaunchError) -> int:
+    """A launch that never started: say why, and leave the veto-shaped result where evidence was asked for."""
+    if asked.out:
+        from outfitter.cli.run_evidence import write_unstarted
+
+        unwritten = write_unstarted(asked, "", error)
+        if unwritten is not None:
+            context.console.error(unwritten, as_json)
+    return _fail(context, as_json, error)
+
+
+def _evidence_refusal(asked: Request) -> LaunchError | None:
+    if not asked.out:
+        return None
+    from outfitter.cli.run_evidence import refusal
+
+    return refusal(asked)
 
 
 def _fail(context: Context, as_json: bool, error: LaunchError) -> int:

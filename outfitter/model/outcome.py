@@ -89,10 +89,24 @@ class ChildExit(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """What diff and bridge made of the run: every change with its final outcome, what to tell, and whether all could be saved."""
+    """What diff and bridge made of the run: every change with its final outcome, what to tell, and whether all could be saved.
+
+    `entries` and `unreadable` count the actual tree's rows, `final_digest` is its fingerprint in hex.
+    """
 
     changes: tuple[Change, ...] = ()
     notices: tuple[Notice, ...] = ()
     saved: bool = True
     final_digest: str = ""
     complete: bool = True
+    entries: int = 0
+    unreadable: int = 0
+
+    def over(self, tree: Tree) -> Settlement:
+        """The same settlement, with what the actual tree says of itself."""
+        return self._replace(
+            final_digest=tree.digest.hex(),
+            complete=tree.complete,
+            entries=len(tree.rows),
+            unreadable=sum(row.tag == "u" for row in tree.rows),
+        )

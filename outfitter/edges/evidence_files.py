@@ -1,0 +1,115 @@
+"""The evidence pair on disk: both files or neither, 0600 in 0700 (spec/70)."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
+
+LIMIT = 256 << 20
+
+
+def check_root(root: str) -> str:
+    """ "" if a pair may be written to `root`, else why not: it must be absent or an empty directory, its parent writable."""
+    parent = os.path.dirname(root) or "/"
+    if os.path.islink(root) or (os.path.exists(root) and not os.path.isdir(root)):
+        return "is not a directory"
+    if os.path.isdir(root):
+        return "is not empty: an attempt gets a fresh directory" if os.listdir(root) else _writable(root)
+    if not os.path.isdir(parent):
+        return "its parent directory does not exist"
+    return _writable(parent)
+
+
+def write_pair(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    """Write the pair (or, without a trace, the result alone) so that a reader sees all of it or nothing.
+
+    A sibling temporary directory is filled, flushed and renamed over `root`. Where a rename cannot replace it (a mount
+    point), the files are written inside: trace, flush, then the result by rename. Raises `OSError`.
+    """
+    staging = f"{root}.outfitter-{os.urandom(6).hex()}.tmp"
+    os.mkdir(staging, 0o700)
+    try:
+        _fill(staging, trace, result)
+        try:
+            os.rename(staging, root)
+        except OSError:
+            if os.path.isdir(root) and not os.listdir(root):
+                _write_inside(root, trace, result)
+            else:
+                raise
+        _flush(os.path.dirname(root))
+    finally:
+        _discard(staging)
+
+
+def read_document(path: str) -> tuple[Any, str]:
+    """A JSON file of ours: (value, "") or (None, why not): `missing` or the reader's words."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None, "missing"
+    except OSError as error:
+        return None, error.strerror or str(error)
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        return None, "too large"
+    try:
+        return json.loads(data), ""
+    except (ValueError, RecursionError) as error:
+        return None, str(error)
+
+
+def _writable(directory: str) -> str:
+    return "" if os.access(directory, os.W_OK | os.X_OK) else f"cannot write in {directory}"
+
+
+def _fill(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    if trace is not None:
+        _put(root, TRACE_PATH, trace)
+    _put(root, RESULT_PATH, result)
+    _flush(root)
+
+
+def _write_inside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    os.chmod(root, 0o700)
+    if trace is not None:
+        _put(root, TRACE_PATH, trace)
+        _flush(root)
+    hidden = RESULT_PATH + f".{os.urandom(6).hex()}.tmp"
+    _put(root, hidden, result)
+    os.rename(os.path.join(root, hidden), os.path.join(root, RESULT_PATH))
+    _flush(os.path.join(root, os.path.dirname(RESULT_PATH)))
+    _flush(root)
+
+
+def _put(root: str, relative: str, value: dict[str, Any]) -> None:
+    path = os.path.join(root, relative)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    _flush(os.path.dirname(path))
+
+
+def _flush(directory: str) -> None:
+    descriptor = os.open(directory or "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _discard(staging: str) -> None:
+    """Remove what is left of the staging directory: only our own four names are ever in it."""
+    for relative in (TRACE_PATH, RESULT_PATH, "trace", "result", ""):
+        path = os.path.join(staging, relative)
+        try:
+            os.rmdir(path) if relative in ("trace", "result", "") else os.unlink(path)
+        except OSError:
+            continue

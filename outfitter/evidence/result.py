@@ -1,0 +1,84 @@
+"""The result as a pure fold of the trace, and the veto-shaped one of a launch that never started (spec/70). Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outfitter import __version__
+from outfitter.errors import LaunchError, exit_code
+from outfitter.evidence.canonical import digest
+
+RESULT_VERSION = 1
+TRACE_PATH = "trace/run_trace.json"
+RESULT_PATH = "result/final_result.json"
+
+# Every top-level key of a trace belongs to one section; the result carries each section's digest, so that an edit of the
+# trace is seen and can be told apart.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "config": ("schema_version", "run", "runtime", "environment"),
+    "model": ("model",),
+    "state": ("hashes", "changes", "coverage"),
+    "outcome": ("stages", "convergence", "termination", "observed"),
+}
+
+
+def reconstruct(trace: dict[str, Any]) -> dict[str, Any]:
+    """The result that belongs to a valid trace of the current schema version; total on those."""
+    termination, convergence, coverage = trace["termination"], trace["convergence"], trace["coverage"]
+    passed = termination["started"] and termination["exit_code"] == 0 and termination["error"] is None
+    certain = coverage["complete"] and not coverage["unreadable"] and not coverage["conflicts"]
+    return {
+        "schema_version": RESULT_VERSION,
+        "run_id": trace["run"]["id"],
+        "verdict": "pass" if passed else "veto",
+        "confidence": _confidence(coverage),
+        "epistemic_status": "certain" if certain else "uncertain",
+        "stop_reason": _stop_reason(termination),
+        "termination_reason": _termination_reason(termination),
+        "convergence": dict(convergence),
+        "runtime": dict(trace["runtime"]),
+        "model": trace["model"],
+        "trace_path": TRACE_PATH,
+        "trace_digest": digest(trace),
+        "trace_sections": {name: digest({key: trace.get(key) for key in keys}) for name, keys in SECTIONS.items()},
+    }
+
+
+def unstarted(run_id: str, error: LaunchError | None, platform: str) -> dict[str, Any]:
+    """The result of a dry run (`error` None) or of a launch that ended before the harness started: a veto without a trace."""
+    stop = "dry-run" if error is None else "refused"
+    return {
+        "schema_version": RESULT_VERSION,
+        "run_id": run_id,
+        "verdict": "veto",
+        "confidence": 0.0,
+        "epistemic_status": "uncertain",
+        "stop_reason": stop,
+        "termination_reason": stop if error is None else f"{type(error).__name__} ({exit_code(error)})",
+        "convergence": {"settled": False, "reason": "no harness was started"},
+        "runtime": {"outfitter": __version__, "platform": platform},
+        "model": None,
+        "trace_path": None,
+        "trace_digest": None,
+        "trace_sections": None,
+    }
+
+
+def _confidence(coverage: dict[str, Any]) -> float:
+    """The share of the projection's entries that could be fingerprinted, rounded so that it is the same everywhere."""
+    entries, unreadable = int(coverage["entries"]), int(coverage["unreadable"])
+    return round(1 - unreadable / entries, 6) if entries else float(not unreadable)
+
+
+def _stop_reason(termination: dict[str, Any]) -> str:
+    if not termination["started"]:
+        return "not-started"
+    return "signal" if termination["signal"] else "exited"
+
+
+def _termination_reason(termination: dict[str, Any]) -> str:
+    if termination["error"] is not None:
+        return str(termination["error"])
+    if termination["signal"]:
+        return f"signal {termination['signal']}"
+    return f"exit {termination['exit_code']}"
