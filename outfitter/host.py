@@ -90,6 +90,10 @@ class Projecting(NamedTuple):
     """(source directory, absolute path, progress) → (projected rows, durable rows, notices): regular files, recursively, mtimes kept; paths relative to the seeded directory."""
     ensure_durable: Callable[[str, bool, bytes], str]
     """(native path, is a directory, initial bytes) → the final target, created if missing; links followed, wrong kinds and dangling folders raise."""
+    names: Callable[[str], tuple[str, ...]]
+    """(durable directory) → the sorted names in it, a trailing slash marks a directory (links followed); () where there is none."""
+    look: Callable[[str], Seen | None]
+    """A durable file as it is now: `Durable.look` with nothing known before."""
 
 
 class Unsaved(NamedTuple):
@@ -148,10 +152,23 @@ class Token(Protocol):
 
 
 class Occupied(NamedTuple):
-    """A run directory that this launch holds: its record as journalled, and the lock."""
+    """A run directory that this launch holds: its record as journalled, the lock, and what to tell of the journal."""
 
     record: Record
     token: Token
+    notices: tuple[Notice, ...] = ()
+
+
+class Journalled(NamedTuple):
+    """A journal as found. `live`: its lock is held; `dead`: nobody holds it; `gone`: no such run directory any more.
+
+    `other`: what stands at its path is not what was journalled, or has lost its lock file; `unreadable`: `reason` says why.
+    """
+
+    run_id: str
+    record: Record | None
+    condition: Literal["live", "dead", "gone", "other", "unreadable"]
+    reason: str = ""
 
 
 class Runs(NamedTuple):
@@ -173,6 +190,12 @@ class Runs(NamedTuple):
     """Each journal of a dead launcher whose run directory is still ours, locked by us now (spec/50, "killed outright")."""
     sweep: Callable[[int], tuple[Notice, ...]]
     """(now in ns) → removes run directories older than seven days, by the rules of spec/50."""
+    latest: Callable[[str], Record | None]
+    """(run id) → the record as this process journalled it last; None if it never did."""
+    journals: Callable[[], tuple[Journalled, ...]]
+    """Every journal of this user with the condition of its run, oldest first."""
+    claim: Callable[[Record], Token | None]
+    """The lock of a dead launcher's run directory, ours now; None where it is held, gone, or not the one journalled."""
 
 
 class Processes(NamedTuple):
