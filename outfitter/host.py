@@ -50,6 +50,10 @@ class Seen(NamedTuple):
     identity: Identity
 
 
+def _nothing(path: str) -> None:
+    """Nothing is known of this path."""
+
+
 class Sources(NamedTuple):
     """Reading trees, settings and native files. Nothing here writes, blocks on a fifo, or reads past its limit."""
 
@@ -71,6 +75,8 @@ class Sources(NamedTuple):
     """A regular file's BLAKE3 in hex, links followed, of any size; "" where there is none."""
     probe: Callable[[str, tuple[str, ...]], str]
     """(executable, arguments) → what it prints for `--help` and the like, 10 s at most; cached by path, size and mtime."""
+    newest_head: Callable[[str], bytes | None] = _nothing
+    """(directory) → the first 256 KiB of the newest `*.jsonl` directly in it, None where there is none."""
 
 
 class Projecting(NamedTuple):

@@ -6,9 +6,10 @@ import json
 import posixpath
 from difflib import get_close_matches
 
+from attrs import evolve
 from returns.result import Failure, Success
 
-from outfitter.adapters import NAMES, Adapter, adapter
+from outfitter.adapters import NAMES, Adapter, Wants, adapter
 from outfitter.errors import UsageError
 from outfitter.host import Runs, Sources
 from outfitter.model.projection import Facts, Site
@@ -17,6 +18,8 @@ from outfitter.model.settings import Settings
 from outfitter.railway import Effect, Outcome, attempt
 
 DEFAULT_HARNESS = "pi"
+# How often an adapter may ask further: a bound, not a plan.
+ROUNDS = 5
 
 
 def choose_harness(settings: Settings, request: Request) -> Outcome[Adapter]:
@@ -54,10 +57,55 @@ def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, r
             listings={path: sources.names(path) for path in wants.listings},
             help=sources.probe(executable, wants.help) if wants.help else "",
         )
-        return Success(Site(run_id, root, facts))
+        return Success(Site(run_id, root, _further(sources, adapter, request, settings, facts)))
 
     found = sources.find_harness(adapter.command, ambient.env.get("PATH", ""))
     return attempt("look at the machine", lambda: found.bind(look))
+
+
+def _further(sources: Sources, adapter: Adapter, request: Request, settings: Settings, facts: Facts) -> Facts:
+    """Ask the adapter what else it wants until that is nothing new: what one answer shows may lead to another question."""
+    for _ in range(ROUNDS):
+        wants = adapter.further(request, settings, facts)
+        more = _find_out(sources, facts, wants)
+        if more is None:
+            break
+        facts = more
+    return facts
+
+
+def _find_out(sources: Sources, facts: Facts, wants: Wants) -> Facts | None:
+    """The facts with what is wanted and not yet known; None where all of it is. A file that cannot be read is said, not raised."""
+    files: dict[str, bytes | None] = {}
+    unreadable: dict[str, str] = {}
+    for path in wants.files:
+        if path in facts.files:
+            continue
+        try:
+            files[path] = sources.read(path)
+        except OSError as error:
+            files[path] = None
+            unreadable[path] = error.strerror or str(error)
+    listings = {path: _names(sources, path) for path in wants.listings if path not in facts.listings}
+    real = {path: sources.real(path) for path in wants.real if path not in facts.real}
+    heads = {path: sources.newest_head(path) for path in wants.heads if path not in facts.heads}
+    if not (files or listings or real or heads):
+        return None
+    return evolve(
+        facts,
+        files={**facts.files, **files},
+        unreadable={**facts.unreadable, **unreadable},
+        listings={**facts.listings, **listings},
+        real={**facts.real, **real},
+        heads={**facts.heads, **heads},
+    )
+
+
+def _names(sources: Sources, path: str) -> tuple[str, ...]:
+    try:
+        return sources.names(path)
+    except OSError:
+        return ()
 
 
 def cache_directory(settings: Settings, ambient: Ambient) -> str:

@@ -17,18 +17,34 @@ from outfitter.railway import Outcome
 
 @frozen
 class Wants:
-    """What an adapter must know before it can plan: native files (absolute), directories to list, help text to read."""
+    """What an adapter must know before it can plan, all paths absolute.
+
+    Native files to read, directories to list, help text to ask for, paths whose physical place is wanted (`real`), and
+    directories whose newest `*.jsonl` is wanted by its beginning (`heads`).
+    """
 
     files: tuple[str, ...] = ()
     listings: tuple[str, ...] = ()
     help: tuple[str, ...] = ()
+    real: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+
+
+NOTHING = Wants()
+
+
+def nothing_more(_request: Request, _settings: Settings, _facts: Facts) -> Wants:
+    """What most adapters want once they know what they asked for first."""
+    return NOTHING
 
 
 @frozen
 class Adapter:
     """One harness, as data and pure functions. `scratch` of its state paths is what the harness writes unasked (spec/40).
 
-    `wants(request, settings, native directory)` says what to find out; `elements` what it can project.
+    `wants(request, settings, native directory)` says what to find out, `further` what else once that is known: it is asked
+    again until it wants nothing new, and what it wants may be unreadable (`Facts.unreadable`). `elements` is what it can project.
+    `declared` is every path it may declare under any strategy, for settings that name one this run does not declare (spec/20).
     `variable` is the environment variable that names its configuration directory, `home` that directory's native place relative to the home (`.pi/agent`).
     `state_paths` and `plan` see a request whose strategy (inherit or isolated) may yet change by what `help` says.
     """
@@ -43,6 +59,8 @@ class Adapter:
     wants: Callable[[Request, Settings, str], Wants]
     unsupported_elements: Callable[[Composition], tuple[str, ...]]
     plan: Callable[[Request, Settings, Composition, Strategies, Facts], Outcome[ProjectionPlan]]
+    further: Callable[[Request, Settings, Facts], Wants] = nothing_more
+    declared: tuple[StatePath, ...] = ()
 
 
 NAMES: tuple[str, ...] = ("pi", "claude", "codex")

@@ -76,7 +76,8 @@ class Facts:
 
     `native` is the harness's own directory (absolute, look-through done); `cache` Outfitter's cache directory; `projection`
     the directory that will be made. `files`: absolute path → bytes, None where absent or no regular file.
-    `help` is the harness's `--help` text ("" where it was not asked).
+    `help` is the harness's `--help` text ("" where it was not asked). `real`: path → physical path. `heads`: directory → the
+    beginning of its newest `*.jsonl`, None where there is none. `unreadable`: file → why it could not be read (in `files` it is None).
     """
 
     executable: str
@@ -87,6 +88,9 @@ class Facts:
     files: Mapping[str, bytes | None] = field(repr=False)
     listings: Mapping[str, tuple[str, ...]] = {}
     help: str = ""
+    real: Mapping[str, str] = {}
+    heads: Mapping[str, bytes | None] = field(repr=False, default={})
+    unreadable: Mapping[str, str] = {}
 
 
 @frozen
