@@ -159,15 +159,15 @@ class _Walk:
         try:
             seen = os.stat(target)
         except OSError:
-            return Entry(path, "dangling", _link_text(link))
+            return Entry(path, "dangling", _link_text(link), link=True)
         if _outside(target, self.limit):
-            return Entry(path, "outside", _link_text(link))
+            return Entry(path, "outside", _link_text(link), link=True)
         inode = (seen.st_dev, seen.st_ino)
         if stat.S_ISDIR(seen.st_mode):
-            return Entry(path, "directory", target, False, inode)
+            return Entry(path, "directory", target, False, inode, True)
         if stat.S_ISREG(seen.st_mode):
-            return Entry(path, "file", target, bool(seen.st_mode & 0o111), inode)
-        return Entry(path, "special", target, False, inode)
+            return Entry(path, "file", target, bool(seen.st_mode & 0o111), inode, True)
+        return Entry(path, "special", target, False, inode, True)
 
 
 def _open_regular(path: str) -> tuple[int, int] | None:

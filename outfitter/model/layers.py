@@ -11,14 +11,14 @@ from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Scope
 
 LayerKind = Literal["project", "home", "source", "repository"]
-DocumentForm = Literal["yaml", "json", "markdown", "text"]
+# "settings" is YAML that must also satisfy the settings schema: every settings file, remote ones too, is read in this form.
+DocumentForm = Literal["yaml", "settings", "json", "markdown", "text"]
 
 
 @frozen
 class Document:
     """One file, parsed where it was read. `value` is JSON-like; for `markdown` it is the front matter (None without one) and `body` the rest.
 
-    `text` is the whole file as decoded (byte-order mark removed, line ends as they are) for `markdown` and `text`, "" for the others.
     `problems` are what is wrong with it; a document with problems may still carry a usable value (spec/15, V13).
     """
 
@@ -28,13 +28,12 @@ class Document:
     body: str = ""
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
-    text: str = ""
 
 
 class Entry(NamedTuple):
     """A name in a layer's listing: where it is (relative to the layer's root, `/` between parts), what it is after links, and where it leads.
 
-    `target` is the physical path; `unreadable` a directory whose names could not be read.
+    `target` is the physical path, or a broken link's own text; `link` whether it is one; `unreadable` a directory whose names could not be read.
     """
 
     path: str
@@ -42,6 +41,7 @@ class Entry(NamedTuple):
     target: str = ""
     executable: bool = False
     inode: tuple[int, int] = (0, 0)
+    link: bool = False
 
 
 @frozen
@@ -49,7 +49,7 @@ class Layer:
     """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
 
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`.
-    `listed` names the folders whose whole subtree is in `entries`. Kind `repository` is the project root itself, for `repo_file`.
+    `texts` holds files read as plain text, by path: a file may be needed in both ways. `listed` names the folders whose whole subtree is in `entries`. Kind `repository` is the project root itself, for `repo_file`.
     """
 
     kind: LayerKind
@@ -59,6 +59,7 @@ class Layer:
     entries: Mapping[str, Entry]
     documents: Mapping[str, Document]
     listed: frozenset[str] = frozenset()
+    texts: Mapping[str, Document] = {}
 
 
 @frozen
