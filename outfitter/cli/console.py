@@ -36,14 +36,14 @@ class Console:
         """A JSON document on stdout; keys in the order given, characters outside ASCII escaped."""
         _write(sys.stdout, json.dumps({"schema_version": 1, **value}, indent=2) + "\n")
 
-    def say(self, notice: Notice) -> None:
-        """A diagnostic on stderr, in one line, and its hint on a second; quiet drops notices."""
+    def say(self, notice: Notice) -> bool:
+        """A diagnostic on stderr, in one line, and its hint on a second; quiet drops notices. Whether it could be written."""
         if self.quiet and notice.level == "notice":
-            return
+            return True
         lines = [f"outfitter: {self.paint(notice.level, notice.level)}: {one_line(notice.message)}"]
         if notice.hint:
             lines.append(f"  {self.paint('hint:', 'hint')} {one_line(notice.hint)}")
-        _write(sys.stderr, "\n".join(lines) + "\n")
+        return _write(sys.stderr, "\n".join(lines) + "\n")
 
     def error(self, error: LaunchError, as_json: bool = False) -> None:
         """An error on stderr: lines for people, one object for programs; the trace back with OUTFITTER_DEBUG=1 only."""
@@ -73,10 +73,10 @@ def console(env: Mapping[str, str], colour: When = "auto", **flags: bool) -> Con
     return Console(painted(sys.stdout), painted(sys.stderr), **flags)
 
 
-def _write(stream: TextIO | None, text: str) -> None:
-    """Write what the stream's encoding can hold, the rest escaped (spec/95 PYE-01)."""
+def _write(stream: TextIO | None, text: str) -> bool:
+    """Write what the stream's encoding can hold, the rest escaped (spec/95 PYE-01); false where the stream is gone."""
     if stream is None:
-        return
+        return False
     try:
         encoding = stream.encoding or "utf-8"
         safe = (
@@ -88,4 +88,5 @@ def _write(stream: TextIO | None, text: str) -> None:
         stream.buffer.write(safe)
         stream.buffer.flush()
     except (OSError, ValueError):
-        return
+        return False
+    return True

@@ -8,6 +8,7 @@ from functools import partial
 from returns.result import Failure, Result, Success
 
 from outfitter.cli.context import Context
+from outfitter.cli.render import error_notices
 from outfitter.cli.words import RunWords, split_run
 from outfitter.errors import LaunchError, UsageError, exit_code
 from outfitter.host import Host
@@ -93,8 +94,11 @@ def _go(context: Context, as_json: bool, asked: Request) -> int:
     if asked.dry_run:
         planned = perform(prepare(host, asked))
         return fold(planned, partial(_show_plan, context, as_json), partial(_refused, context, asked, as_json))
+    from outfitter.edges.signals import SIGNALS
+
+    SIGNALS.install()
     for notice in recover_first(host, asked.ambient):
-        context.console.say(notice)
+        host.terminal.say(notice)
     outcome = perform(launch(host, asked))
     return fold(outcome, partial(_tell, context, host), partial(_refused, context, asked, False))
 
@@ -117,11 +121,9 @@ def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
 
 
 def _tell(context: Context, host: Host, report: Report) -> int:
-    for notice in (*report.settlement.notices, *report.notices):
-        context.console.say(notice)
     error = verdict(report)
-    if error is not None:
-        context.console.error(error)
+    for notice in (*report.settlement.notices, *report.notices, *(error_notices(error) if error else ())):
+        host.terminal.say(notice)
     code = run_code(report)
     if not report.prepared.request.out:
         return code

@@ -1,0 +1,184 @@
+"""Finding a harness's program and asking it what it can do (spec/40, spec/80: 126 and 127)."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from blake3 import blake3
+from returns.result import Failure, Success
+
+from outfitter.edges.signals import SIGNALS
+from outfitter.errors import HarnessUnavailable
+from outfitter.railway import Outcome, Terminated
+
+PROBE_SECONDS = 10.0
+PROBE_BYTES = 1 << 20
+# Programs write into their configuration directory even to print their help; a probe gives them one to throw away.
+DIRECTORY_VARIABLES = ("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME")
+QUIET = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200", "DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1"}
+
+
+def find_harness(command: str, path: str) -> Outcome[str]:
+    """The absolute path of `command` on `path` (as in PATH), a regular file that can be executed, its interpreter present.
+
+    Errors: `HarnessUnavailable`, with the first unusable find (126), or with how to install it (127).
+    """
+    refused: HarnessUnavailable | None = None
+    for candidate in _candidates(command, path):
+        reason = _unusable(candidate, path)
+        if reason == "":
+            return Success(candidate)
+        if reason is not None and refused is None:
+            refused = HarnessUnavailable(command, candidate, reason, f"mend or reinstall it; {_install(command)}")
+    return Failure(refused or HarnessUnavailable(command, "", "is not installed: not found on PATH", _install(command)))
+
+
+def prober(cache_directory: str, env: Mapping[str, str]) -> Callable[[str, tuple[str, ...]], str]:
+    """A function (executable, arguments) → what the program prints, 10 s and 1 MiB at most.
+
+    It runs without a terminal, in a process group and a configuration directory of its own, once for each path, size and mtime:
+    the text is kept in `<cache_directory>/probes/`. A cache that cannot be read or written is none.
+    """
+
+    def probe(executable: str, arguments: tuple[str, ...]) -> str:
+        kept = os.path.join(cache_directory, "probes", _key(executable, arguments))
+        known = _kept(kept)
+        if known is not None:
+            return known
+        text, whole = _ask(executable, arguments, env)
+        if whole:
+            _keep(kept, text)
+        return text
+
+    return probe
+
+
+def _candidates(command: str, path: str) -> list[str]:
+    if "/" in command:
+        return [os.path.abspath(command)]
+    return [os.path.abspath(os.path.join(folder, command)) for folder in path.split(os.pathsep)] if path else []
+
+
+def _unusable(candidate: str, path: str) -> str | None:
+    """Why a candidate cannot be executed, "" if it can, None where there is none."""
+    try:
+        status = os.stat(candidate)
+    except (FileNotFoundError, NotADirectoryError):
+        return f"is a link to nowhere ({os.readlink(candidate)})" if os.path.islink(candidate) else None
+    except OSError as error:
+        return f"cannot be looked at: {error.strerror}"
+    if stat.S_ISDIR(status.st_mode):
+        return "is a directory"
+    if not stat.S_ISREG(status.st_mode):
+        return "is no regular file"
+    if not os.access(candidate, os.X_OK):
+        return "is not executable"
+    return _interpreter_missing(candidate, path)
+
+
+def _interpreter_missing(script: str, path: str) -> str:
+    """Why the `#!` line of a script cannot work, "" if it can or if there is none."""
+    try:
+        with open(script, "rb") as file:
+            line = file.read(512).split(b"\n", 1)[0]
+    except OSError:
+        return ""
+    if not line.startswith(b"#!"):
+        return ""
+    words = [os.fsdecode(word) for word in line[2:].strip(b" \t").split()]
+    if line.endswith(b"\r"):
+        return "has a #! line that ends with a carriage return"
+    if not words:
+        return "has an empty #! line"
+    if not _executable(words[0]):
+        return f"needs the interpreter {words[0]}, which is missing or not executable"
+    if os.path.basename(words[0]) != "env":
+        return ""
+    program = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
+    if not program or _executable(program) or any(_executable(place) for place in _candidates(program, path)):
+        return ""
+    return f"needs the interpreter {program!r}, which is not on PATH"
+
+
+def _executable(program: str) -> bool:
+    return "/" in program and os.path.isfile(program) and os.access(program, os.X_OK)
+
+
+def _install(command: str) -> str:
+    from outfitter.adapters import NAMES, adapter
+
+    return adapter(command).install if command in NAMES else f"install {command} and put it on PATH"
+
+
+def _key(executable: str, arguments: tuple[str, ...]) -> str:
+    status = os.stat(executable)
+    parts = (os.path.realpath(executable), str(status.st_size), str(status.st_mtime_ns), *arguments)
+    return str(blake3(b"\0".join(map(os.fsencode, parts))).hexdigest(16))
+
+
+def _kept(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read(PROBE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _keep(path: str, text: str) -> None:
+    partial = f"{path}.{os.getpid()}.tmp"
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(partial, "wb") as file:
+            file.write(text.encode())
+        os.replace(partial, path)
+    except OSError:
+        try:
+            os.unlink(partial)
+        except OSError:
+            return
+
+
+def _ask(executable: str, arguments: tuple[str, ...], env: Mapping[str, str]) -> tuple[str, bool]:
+    """What the program prints, and whether it ended by itself, with success."""
+    import subprocess
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="outfitter-probe-") as scratch, tempfile.TemporaryFile() as output:
+        child = subprocess.Popen(
+            [executable, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**env, **QUIET, **dict.fromkeys(DIRECTORY_VARIABLES, scratch)},
+            process_group=0,
+        )
+        try:
+            whole = _wait(child)
+        finally:
+            _end_group(child)
+        output.seek(0)
+        return output.read(PROBE_BYTES).decode("utf-8", "replace"), whole
+
+
+def _wait(child: Any) -> bool:
+    limit = time.monotonic() + PROBE_SECONDS
+    while child.poll() is None:
+        if number := SIGNALS.stop():
+            raise Terminated(number)
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.01)
+    return bool(child.returncode == 0)
+
+
+def _end_group(child: Any) -> None:
+    """What the probe started ends with it; the program's own end is awaited, so that no zombie stays."""
+    try:
+        os.killpg(child.pid, 9)
+    except (ProcessLookupError, PermissionError):
+        pass
+    child.wait()

@@ -1,0 +1,168 @@
+"""Speaking with the user: lines, the one question, progress; and where words go that cannot be printed (spec/50, 006.5.19)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from outfitter.cli.console import Console
+from outfitter.edges import tty
+from outfitter.edges.signals import SIGNALS, Signals
+from outfitter.host import Answer, Terminal
+from outfitter.model.request import Ambient, Notice
+from outfitter.railway import Terminated
+
+ANSWERS: tuple[Answer, ...] = ("persist", "discard", "always")
+TRIES = 3
+LINE_BYTES = 4096
+BAR_AFTER_SECONDS = 0.5
+BAR_EVERY_SECONDS = 0.1
+BAR_CELLS = 24
+
+
+class RunLog:
+    """`<state_root>/runs/<run id>.log`, for words that nobody could be told. Without a run, or with no place for it, they are lost."""
+
+    def __init__(self, state_root: str) -> None:
+        """`state_root` is Outfitter's state directory; `run_id` is set when a run directory is opened."""
+        self._directory = os.path.join(state_root, "runs")
+        self.run_id = ""
+
+    def add(self, text: str) -> None:
+        """Append one line; safe to call from a signal handler."""
+        if not self.run_id:
+            return
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            os.makedirs(self._directory, 0o700, exist_ok=True)
+            file = os.open(os.path.join(self._directory, self.run_id + ".log"), flags, 0o600)
+        except OSError:
+            return
+        try:
+            os.write(file, (text + "\n").encode("utf-8", "surrogateescape"))
+        except OSError:
+            return
+        finally:
+            os.close(file)
+
+
+class Bar:
+    """A progress bar on one line of stderr, drawn by hand: nothing to import, no cursor to hide and to forget."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock` gives seconds."""
+        self._clock = clock
+        self._shown = False
+
+    def callback(self, label: str) -> Callable[[int, int], None]:
+        """(done, total) → draws, from half a second on, ten times a second at most; gone at the end."""
+        due = self._clock() + BAR_AFTER_SECONDS
+
+        def show(done: int, total: int) -> None:
+            nonlocal due
+            if done >= total:
+                self.erase()
+            elif self._clock() >= due:
+                due = self._clock() + BAR_EVERY_SECONDS
+                filled = BAR_CELLS * done // total
+                self._draw(f"\r\x1b[K{label} [{'#' * filled}{' ' * (BAR_CELLS - filled)}] {done}/{total}")
+
+        return show
+
+    def erase(self) -> None:
+        """Leave a clean line for what is said next."""
+        if self._shown:
+            self._draw("\r\x1b[K")
+            self._shown = False
+
+    def _draw(self, text: str) -> None:
+        self._shown = True
+        _write(2, text)
+
+
+def terminal(console: Console, ambient: Ambient, log: RunLog, signals: Signals = SIGNALS) -> Terminal:
+    """The user of this process. A signal that may still end the launch does so between two files of a long copy."""
+    bar = Bar(time.monotonic)
+    shows = console.progress and not console.quiet and ambient.stderr_tty and ambient.env.get("TERM") != "dumb"
+
+    def say(notice: Notice) -> None:
+        bar.erase()
+        if not console.say(notice):
+            log.add(f"{notice.level}: {notice.message}" + (f" (hint: {notice.hint})" if notice.hint else ""))
+
+    def tell(text: str) -> None:
+        bar.erase()
+        if not _write(2, f"outfitter: {text}\n"):
+            log.add(text)
+
+    def progress(label: str) -> Callable[[int, int], None]:
+        draw = bar.callback(label) if shows else None
+
+        def step(done: int, total: int) -> None:
+            if number := signals.stop():
+                bar.erase()
+                raise Terminated(number)
+            if draw is not None:
+                draw(done, total)
+
+        return step
+
+    def ask(question: str) -> tuple[Answer, str]:
+        bar.erase()
+        return _ask(question, 2 if ambient.stderr_tty else 1, signals)
+
+    signals.reset(tell)
+    return Terminal(say, ask, progress, signals.saving)
+
+
+def _ask(question: str, out: int, signals: Signals) -> tuple[Answer, str]:
+    """The answer, and what to remark where there was none. The first letters of the three words are enough."""
+    if signals.hurried:
+        return "discard", "not asked, for a signal ended the run: discarded"
+    try:
+        with tty.line_mode(0):
+            signals.asking = True
+            return _answer(question, out)
+    except (Terminated, KeyboardInterrupt):
+        _write(out, "\n")
+        return "discard", "interrupted at the question: discarded"
+    except OSError as error:
+        return "discard", f"the terminal could not be read ({error.strerror}): discarded"
+    finally:
+        signals.asking = False
+
+
+def _answer(question: str, out: int) -> tuple[Answer, str]:
+    for _ in range(TRIES):
+        _write(out, f"{question} [persist/discard/always] ")
+        line = _line()
+        if line is None:
+            _write(out, "\n")
+            return "discard", "end of input at the question: discarded"
+        word = line.strip().lower()
+        for answer in ANSWERS:
+            if word and answer.startswith(word):
+                return answer, ""
+        _write(out, "please answer persist, discard or always (p, d or a)\n")
+    return "discard", f"no answer after {TRIES} questions: discarded"
+
+
+def _line() -> str | None:
+    """A line of stdin without buffering what follows it, or None at its end."""
+    taken = b""
+    while not taken.endswith(b"\n") and len(taken) < LINE_BYTES:
+        piece = os.read(0, LINE_BYTES)
+        if not piece:
+            return taken.decode("utf-8", "replace") if taken else None
+        taken += piece
+    return taken.decode("utf-8", "replace")
+
+
+def _write(descriptor: int, text: str) -> bool:
+    """Whether the text could be written; straight to the descriptor, so that a signal handler may do it."""
+    try:
+        os.write(descriptor, text.encode("utf-8", "surrogateescape"))
+    except OSError:
+        return False
+    return True
