@@ -7,22 +7,20 @@ The resolvers of this package ask a `Demand` for names, documents and digests. W
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from outfitter.model.layers import Document, DocumentForm, Entry, Layer, Layers
 
 
 class Wants(NamedTuple):
-    """What to read next: documents and texts as (layer, path), whole subtrees as (layer, path), digests by physical path."""
+    """What to read next: documents and whole subtrees as (layer, path), digests by physical path."""
 
     documents: dict[tuple[int, str], DocumentForm]
-    texts: set[tuple[int, str]]
     subtrees: set[tuple[int, str]]
     digests: set[str]
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.texts or self.subtrees or self.digests)
+        return bool(self.documents or self.subtrees or self.digests)
 
 
 class Demand:
@@ -33,8 +31,8 @@ class Demand:
         self.layers = layers
         self.trees: tuple[Layer, ...] = layers.trees
         self.repository = len(layers.trees)
-        self.wants = Wants({}, set(), set(), set())
-        self._all = (*layers.trees, *((layers.repository,) if layers.repository else ()))
+        self.wants = Wants({}, set(), set())
+        self._all: tuple[Layer, ...] = (*layers.trees, *((layers.repository,) if layers.repository else ()))
         self._children: dict[int, dict[str, list[str]]] = {}
 
     def layer(self, number: int) -> Layer:
@@ -99,13 +97,6 @@ class Demand:
             self.wants.documents[(number, path)] = form
         return found
 
-    def text(self, number: int, path: str) -> Document | None:
-        """A file as plain text; None as for `document`."""
-        found = self._all[number].texts.get(path)
-        if found is None and self.is_file(number, path):
-            self.wants.texts.add((number, path))
-        return found
-
     def digest(self, physical: str) -> str:
         """A file's BLAKE3 in hex, "" while it is wanted."""
         found = self.layers.digests.get(physical)
@@ -116,7 +107,3 @@ class Demand:
     def place(self, number: int, path: str) -> str:
         """The absolute path of an entry as a person would write it."""
         return posixpath.join(self._all[number].root, path)
-
-    def documents(self, number: int) -> Mapping[str, Document]:
-        """All documents of a layer read so far."""
-        return self._all[number].documents

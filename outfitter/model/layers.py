@@ -19,6 +19,7 @@ DocumentForm = Literal["yaml", "settings", "json", "markdown", "text"]
 class Document:
     """One file, parsed where it was read. `value` is JSON-like; for `markdown` it is the front matter (None without one) and `body` the rest.
 
+    `text` is the whole file as decoded (byte-order mark removed, line ends as they are) for `markdown` and `text`, "" for the others.
     `problems` are what is wrong with it; a document with problems may still carry a usable value (spec/15, V13).
     """
 
@@ -28,6 +29,7 @@ class Document:
     body: str = ""
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
+    text: str = ""
 
 
 class Entry(NamedTuple):
@@ -49,7 +51,7 @@ class Layer:
     """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
 
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`.
-    `texts` holds files read as plain text, by path: a file may be needed in both ways. `listed` names the folders whose whole subtree is in `entries`. Kind `repository` is the project root itself, for `repo_file`.
+    `listed` names the folders whose whole subtree is in `entries`. Kind `repository` is the project root itself, for `repo_file`.
     """
 
     kind: LayerKind
@@ -59,7 +61,6 @@ class Layer:
     entries: Mapping[str, Entry]
     documents: Mapping[str, Document]
     listed: frozenset[str] = frozenset()
-    texts: Mapping[str, Document] = {}
 
 
 @frozen
