@@ -92,7 +92,7 @@ def credential_refusal(seeded: Any, projected: Any) -> str:
     if not projected:
         return "came back empty"
     before, after = live_tokens(seeded), live_tokens(projected)
-    if before and not after or any(p[0] == _LOGIN for p in before) and not any(p[0] == _LOGIN for p in after):
+    if (before and not after) or (any(p[0] == _LOGIN for p in before) and not any(p[0] == _LOGIN for p in after)):
         return "the run ended logged out, and the durable login was kept"
     return ""
 
