@@ -1,0 +1,39 @@
+"""The baseline file of a run directory: a packed tree, written once and exclusively (spec/50)."""
+
+from __future__ import annotations
+
+import os
+from errno import EBADMSG
+
+from outfitter.edges.scan import scan
+from outfitter.host import Trees
+from outfitter.model.outcome import Row, Tree
+from outfitter.treefile import dump, load
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def save_baseline(path: str, tree: Tree, durable: tuple[Row, ...]) -> None:
+    """Write `path` (0600), which must not exist; nothing is left of it where that fails."""
+    data = memoryview(dump(tree, durable))
+    descriptor = os.open(path, _NEW, 0o600)
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except BaseException:
+        os.unlink(path)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def load_baseline(path: str) -> tuple[Tree, tuple[Row, ...]]:
+    """The tree and the durable rows that were saved; raises `OSError` where the file is missing or damaged."""
+    with open(path, "rb") as file:
+        loaded = load(file.read())
+    if loaded is None:
+        raise OSError(EBADMSG, "damaged baseline", path)
+    return loaded[0], tuple(loaded[1])
+
+
+TREES = Trees(scan, save_baseline, load_baseline)

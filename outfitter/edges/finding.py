@@ -1,0 +1,146 @@
+"""Finding out what one entry is: the innermost loop of every fingerprint, and the open directory that gathers its findings (spec/60)."""
+
+from __future__ import annotations
+
+import os
+from errno import ELOOP, ENOENT, ENOTDIR, ENXIO, errorcode
+from stat import S_IFMT, S_IFREG
+
+from blake3 import blake3
+
+from outfitter.tree import NO_DIGEST, NO_STAT, STAT, Folder, Remark
+
+BUFFER_SIZE = 1 << 20
+
+FILE, EXECUTABLE, LINK, DIRECTORY, OTHER, UNREADABLE = b"fxldou"
+# Tags that stand for no entry: still to be read, gone, or no longer what the listing said.
+PENDING, VANISHED, CHANGED = b".-?"
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+Finding = tuple[int, bytes, bytes, str]
+"""(tag, packed stat, digest, note) of one entry."""
+
+
+class Draft:
+    """A directory whose children are being found out: columns as in `Folder`, still open to change."""
+
+    __slots__ = ("digests", "names", "notes", "path", "stats", "tags", "targets")
+
+    def __init__(self, path: bytes, names: list[bytes]) -> None:
+        """All children pending."""
+        self.path = path
+        self.names = names
+        self.tags = bytearray([PENDING]) * len(names)
+        self.stats = [NO_STAT] * len(names)
+        self.digests = [NO_DIGEST] * len(names)
+        self.targets: dict[int, bytes] = {}
+        self.notes: dict[int, str] = {}
+
+    def put(self, index: int, finding: Finding) -> None:
+        """What one child is."""
+        self.tags[index], self.stats[index], self.digests[index], note = finding
+        if note:
+            self.notes[index] = note
+
+    def folder(self) -> Folder:
+        """The finished directory, without what vanished."""
+        if VANISHED in self.tags:
+            self._drop_vanished()
+        noted = sorted(self.targets.keys() | self.notes.keys())
+        remarks = tuple([Remark(i, self.targets.get(i, b""), self.notes.get(i, "")) for i in noted])
+        stats = b"".join(self.stats)
+        words = memoryview(stats).cast("q")
+        newest = max(max(words[3::6], default=0), max(words[4::6], default=0))
+        names = b"\0".join(self.names)
+        return Folder(self.path, names, bytes(self.tags), stats, b"".join(self.digests), remarks, newest)
+
+    def _drop_vanished(self) -> None:
+        kept = [index for index, tag in enumerate(self.tags) if tag != VANISHED]
+        place = {index: number for number, index in enumerate(kept)}
+        self.targets = {place[i]: target for i, target in self.targets.items() if i in place}
+        self.notes = {place[i]: note for i, note in self.notes.items() if i in place}
+        self.names = [self.names[i] for i in kept]
+        self.tags = bytearray([self.tags[i] for i in kept])
+        self.stats = [self.stats[i] for i in kept]
+        self.digests = [self.digests[i] for i in kept]
+
+
+def examine(directory: int, name: bytes, buffer: memoryview) -> Finding:
+    """One regular file: its digest, and the stat that goes with the bytes read. The innermost loop of every fingerprint.
+
+    `buffer` is scratch space. Of a file that grows while it is read, no more is read than it held when it was opened; one that
+    changes is read again once, and marked `unstable` if it changed again.
+    """
+    try:
+        descriptor = os.open(name, _OPEN, dir_fd=directory)
+    except OSError as error:
+        return _unopened(directory, name, error)
+    try:
+        before = os.fstat(descriptor)
+        if S_IFMT(before.st_mode) != S_IFREG:
+            return CHANGED, NO_STAT, NO_DIGEST, ""
+        for attempt in (1, 2):
+            size = before.st_size
+            count = os.readv(descriptor, (buffer,))
+            if count == size and count < BUFFER_SIZE:
+                digest = blake3(buffer[:count]).digest()
+            else:
+                digest = _long(descriptor, size, count, buffer)
+            after = os.fstat(descriptor)
+            if (
+                after.st_mtime_ns == before.st_mtime_ns
+                and after.st_ctime_ns == before.st_ctime_ns
+                and after.st_size == size
+            ):
+                return EXECUTABLE if after.st_mode & 0o100 else FILE, packed(after), digest, ""
+            if attempt == 1:
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                before = after
+        return EXECUTABLE if after.st_mode & 0o100 else FILE, packed(after), digest, "unstable"
+    except OSError as error:
+        return UNREADABLE, NO_STAT, NO_DIGEST, errorcode.get(error.errno or 0, "EIO")
+    finally:
+        os.close(descriptor)
+
+
+def _long(descriptor: int, size: int, count: int, buffer: memoryview) -> bytes:
+    """The digest of a file larger than the buffer, or shorter than it was: at most `size` bytes, `count` of them in the buffer."""
+    hasher = blake3()
+    done = 0
+    while count:
+        hasher.update(buffer[: min(count, size - done)])
+        done += count
+        if done >= size:
+            break
+        count = os.readv(descriptor, (buffer,))
+    return hasher.digest()
+
+
+def packed(status: os.stat_result) -> bytes:
+    """The columns of `STAT` for a file, link or special file."""
+    return STAT.pack(
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_mode
+    )
+
+
+def packed_directory(status: os.stat_result) -> bytes:
+    """A directory's size and times tell nothing that its own listing does not."""
+    return STAT.pack(status.st_dev, status.st_ino, 0, 0, 0, status.st_mode)
+
+
+def _unopened(directory: int, name: bytes, error: OSError) -> Finding:
+    if error.errno == ENOENT:
+        return VANISHED, NO_STAT, NO_DIGEST, ""
+    if error.errno in (ELOOP, ENXIO, ENOTDIR):
+        return CHANGED, NO_STAT, NO_DIGEST, ""
+    try:
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except OSError as gone:
+        absent = gone.errno == ENOENT
+        return VANISHED if absent else UNREADABLE, NO_STAT, NO_DIGEST, "" if absent else word(gone)
+    return UNREADABLE, packed(status), NO_DIGEST, word(error)
+
+
+def word(error: OSError) -> str:
+    """An error's name, as fingerprints and notices carry it."""
+    return errorcode.get(error.errno or 0, "EIO")
