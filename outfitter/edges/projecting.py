@@ -1,0 +1,174 @@
+"""Making a projection: files, directories and links below a run directory that this launch owns, and the durable places behind them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+
+from blake3 import blake3
+
+from outfitter.edges.directories import make_directories, write_whole
+from outfitter.edges.runs import PREFIX
+from outfitter.model.outcome import Identity, Row
+from outfitter.model.request import Ambient
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)
+
+
+class Builder:
+    """Writes below run directories of one temporary root, and refuses every other place.
+
+    A parent counts as inside only if this builder made it, or found it to be a real directory all the way down from the run
+    directory: nothing is ever written through a link.
+    """
+
+    def __init__(self, ambient: Ambient) -> None:
+        """`ambient` says where the temporary root is, and which home must not be made."""
+        self._ambient = ambient
+        self._inside: set[str] = set()
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory (0700) and its missing parents inside the run directory; existing is fine, a link on the way is not."""
+        if path in self._inside:
+            return
+        root = self._root_of(path)
+        if path != root:
+            self.make_directory(os.path.dirname(path))
+            try:
+                os.mkdir(path, 0o700)
+            except FileExistsError:
+                pass
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, "a link or a file stands in the way", path)
+        self._inside.add(path)
+
+    def write(self, path: str, data: bytes, executable: bool) -> Row:
+        """A new file, 0600 or 0700; its row, with an empty path, as the descriptor tells it after the last byte."""
+        self.make_directory(os.path.dirname(path))
+        mode = 0o700 if executable else 0o600
+        descriptor = os.open(path, _NEW, mode)
+        try:
+            os.fchmod(descriptor, mode)
+            write_whole(descriptor, data)
+            at = os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+        identity = Identity(at.st_dev, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
+        return Row(
+            b"", "x" if executable else "f", blake3(data).digest(), len(data), stat.S_IMODE(at.st_mode), identity
+        )
+
+    def link(self, target: str, path: str) -> None:
+        """A symbolic link at `path`."""
+        self.make_directory(os.path.dirname(path))
+        os.symlink(target, path)
+
+    def ensure_durable(self, path: str, directory: bool, create: bytes) -> str:
+        """The final target of a durable path, links followed through every hop; made (0700, 0600) if it is missing (spec/50).
+
+        Raises `OSError` naming the path: a wrong kind, a link that leads nowhere on the way, a loop, a missing home, or
+        what the system refuses. Nothing that exists is changed, and nothing is made where a link's folder is missing.
+        """
+        try:
+            _check_kind(path, os.stat(path).st_mode, directory)
+        except FileNotFoundError:
+            target = self._target(path)
+        else:
+            return os.path.realpath(path)
+        if directory:
+            make_directories(target, self._ambient.home)
+        else:
+            make_directories(os.path.dirname(target), self._ambient.home)
+            _create(target, create)
+            _check_kind(path, os.stat(path).st_mode, directory)
+        return target
+
+    def _target(self, path: str) -> str:
+        """Where a missing durable path would be, once no link on the way leads nowhere."""
+        target = os.path.realpath(path)
+        final = os.path.islink(path)
+        if final and not os.path.isdir(os.path.dirname(target)):
+            raise _dangling(path)
+        above = os.path.dirname(path)
+        while not os.path.isdir(above):
+            if os.path.islink(above):
+                raise _dangling(above)
+            if os.path.lexists(above):
+                raise NotADirectoryError(errno.ENOTDIR, "not a directory", above)
+            above = os.path.dirname(above)
+        return target
+
+    def _root_of(self, path: str) -> str:
+        """The run directory above a path; refuses what lies in none."""
+        base = self._ambient.temp_root.rstrip("/") + "/"
+        parts = path.removeprefix(base).split("/")
+        if (
+            not path.startswith(base)
+            or not parts[0].startswith(PREFIX)
+            or any(part in ("", ".", "..") for part in parts)
+        ):
+            raise PermissionError(errno.EPERM, "outside of the run directory", path)
+        return base + parts[0]
+
+
+def durable_names(path: str) -> tuple[str, ...]:
+    """The sorted names in a durable directory, a trailing slash marks a directory (links followed); () where there is none."""
+    try:
+        with os.scandir(path) as entries:
+            return tuple(sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries))
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+
+
+def _dangling(link: str) -> OSError:
+    return FileNotFoundError(errno.ENOENT, f"a link to {os.readlink(link)}, which leads nowhere", link)
+
+
+def _check_kind(path: str, mode: int, directory: bool) -> None:
+    if directory and not stat.S_ISDIR(mode):
+        raise NotADirectoryError(errno.ENOTDIR, "a directory is declared here, but this is none", path)
+    if not directory and stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "a file is declared here, but this is a directory", path)
+    if not directory and not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "a file is declared here, but this is no regular file", path)
+
+
+def _create(target: str, content: bytes) -> None:
+    """A new durable file, whole from its first moment; one that somebody else made meanwhile is left alone."""
+    try:
+        if content:
+            _create_by_link(target, content)
+        else:
+            _write_new(target, content)
+    except FileExistsError:
+        return
+
+
+def _create_by_link(target: str, content: bytes) -> None:
+    beside = os.path.join(os.path.dirname(target), f".outfitter-{os.urandom(6).hex()}.tmp")
+    try:
+        _write_new(beside, content)
+        os.link(beside, target, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise OSError(error.errno, error.strerror, target) from None
+        _write_new(target, content)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
+
+
+def _write_new(path: str, content: bytes) -> None:
+    descriptor = os.open(path, _NEW, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+        write_whole(descriptor, content)
+        if content:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,236 @@
+"""Run directories, their locks and their journals (spec/50, "The run directory and its journal").
+
+What a launch itself needs is here; finding, claiming, sweeping and removing old ones is imported when there is something to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterable
+
+from outfitter.edges.directories import make_directories, write_whole
+from outfitter.host import Journalled, Runs, Token
+from outfitter.model.projection import Record
+from outfitter.model.request import Ambient, Notice
+from outfitter.record import encode
+
+MARKER = b"outfitter run 1\n"
+LOCK = "lock"
+# The marker is written under this name and renamed, so that a lock file is whole from its first moment.
+LOCK_BEFORE = ".lock.new"
+PREFIX = "outfitter-"
+WEEK_NS = 7 * 86_400 * 1_000_000_000
+_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+_AGENT_LENGTH = 12
+_ATTEMPTS = 3
+
+
+class Lock:
+    """A held lock: an open descriptor, and nothing else."""
+
+    def __init__(self, descriptor: int) -> None:
+        """`descriptor` is open, and locked by this process."""
+        self.descriptor = descriptor
+
+
+def journal_directory(ambient: Ambient) -> str:
+    """Where the journals of this user lie."""
+    return ambient.state_root + "/runs"
+
+
+def runs(ambient: Ambient) -> Runs:
+    """The run directories of this user, on this machine."""
+    latest: dict[str, Record] = {}
+    told: list[Notice] = []
+
+    def journal(record: Record) -> tuple[Notice, ...]:
+        notices = _journal(ambient, record)
+        latest[record.run_id] = record
+        fresh = tuple(notice for notice in notices if notice not in told)
+        told.extend(fresh)
+        return fresh
+
+    return Runs(
+        name=lambda agent, harness: _name(ambient, agent, harness),
+        open=_open,
+        journal=journal,
+        forget=lambda run_id: _forget(ambient, run_id),
+        remove=_remove,
+        close=lambda token: os.close(token.descriptor),
+        stale=lambda: _stale(ambient),
+        sweep=lambda now_ns: _sweep(ambient, now_ns),
+        latest=latest.get,
+        journals=lambda: _journals(ambient),
+        claim=_claim,
+    )
+
+
+def _name(ambient: Ambient, agent: str, harness: str) -> tuple[str, str]:
+    """A run id that sorts by time, and a run directory's name that says whose it is; eight random characters in both."""
+    token = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(8))
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "_.-") else "-" for c in agent[:_AGENT_LENGTH]) or "agent"
+    started = time.strftime("%Y%m%dT%H%M%S", time.gmtime(ambient.now_ns // 1_000_000_000))
+    return f"{started}-{token}", os.path.join(ambient.temp_root, f"{PREFIX}{safe}-{harness}-{token}")
+
+
+def _open(root: str) -> tuple[Token, int, int]:
+    """Make the directory anew and take its lock. Once more if another launch's recovery took the still empty directory away."""
+    for attempt in range(_ATTEMPTS):
+        _make_root(root)
+        try:
+            return _lock_new(root)
+        except FileNotFoundError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _make_root(root: str) -> None:
+    parent = os.path.dirname(root)
+    try:
+        os.mkdir(root, 0o700)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "the temporary directory does not exist (TMPDIR)", parent) from None
+    except NotADirectoryError:
+        raise NotADirectoryError(errno.ENOTDIR, "the temporary directory is not a directory (TMPDIR)", parent) from None
+    except PermissionError:
+        raise PermissionError(errno.EACCES, "the temporary directory cannot be written (TMPDIR)", parent) from None
+
+
+def _lock_new(root: str) -> tuple[Token, int, int]:
+    directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        os.fchmod(directory, 0o700)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        lock = os.open(LOCK_BEFORE, flags, 0o600, dir_fd=directory)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            write_whole(lock, MARKER)
+            os.rename(LOCK_BEFORE, LOCK, src_dir_fd=directory, dst_dir_fd=directory)
+            os.set_inheritable(lock, True)
+        except BaseException:
+            os.close(lock)
+            raise
+        at = os.fstat(directory)
+        return Lock(lock), at.st_dev, at.st_ino
+    finally:
+        os.close(directory)
+
+
+def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
+    data = encode(record)
+    problems = []
+    try:
+        _replace(ambient, record.run_id, data)
+    except OSError as error:
+        problems.append(_not_journalled(journal_directory(ambient), error))
+    if record.inode:
+        try:
+            _copy_into(record, data)
+        except OSError as error:
+            problems.append(_not_journalled(record.root, error))
+    return tuple(problems)
+
+
+def _not_journalled(place: str, error: OSError) -> Notice:
+    reason = error.strerror or str(error)
+    return Notice(
+        "notice",
+        "no-journal",
+        f"{error.filename or place}: {reason}: this run could not be recovered if it were killed",
+    )
+
+
+def _replace(ambient: Ambient, run_id: str, data: bytes) -> None:
+    place = journal_directory(ambient)
+    beside = f"{place}/.{run_id}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(beside, flags, 0o600)
+    except FileNotFoundError:
+        make_directories(place, ambient.home)
+        descriptor = os.open(beside, flags, 0o600)
+    try:
+        write_whole(descriptor, data)
+    finally:
+        os.close(descriptor)
+    os.replace(beside, f"{place}/{run_id}.json")
+
+
+def _copy_into(record: Record, data: bytes) -> None:
+    """`run.json`, by the directory's descriptor: what stands at the path now may be something else."""
+    directory = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        at = os.fstat(directory)
+        if (at.st_dev, at.st_ino) != (record.device, record.inode):
+            return
+        beside = f".run.{os.urandom(6).hex()}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        descriptor = os.open(beside, flags, 0o600, dir_fd=directory)
+        try:
+            write_whole(descriptor, data)
+        finally:
+            os.close(descriptor)
+        os.replace(beside, "run.json", src_dir_fd=directory, dst_dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def _forget(ambient: Ambient, run_id: str) -> None:
+    for name in (f"{run_id}.json", f".{run_id}.tmp"):
+        try:
+            os.unlink(f"{journal_directory(ambient)}/{name}")
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+
+
+def _remove(root: str, device: int, inode: int) -> tuple[Notice, ...]:
+    from outfitter.edges.remove import remove_run
+
+    return remove_run(root, device, inode)
+
+
+def _stale(ambient: Ambient) -> Iterable[tuple[Record, Token]]:
+    try:
+        names = os.listdir(journal_directory(ambient))
+    except OSError:
+        return ()
+    if not any(name.endswith(".json") for name in names):
+        return ()
+    from outfitter.edges.stale import stale
+
+    return stale(ambient)
+
+
+def _journals(ambient: Ambient) -> tuple[Journalled, ...]:
+    from outfitter.edges.stale import journals
+
+    return journals(ambient)
+
+
+def _claim(record: Record) -> Token | None:
+    from outfitter.edges.stale import claim
+
+    return claim(record)[0]
+
+
+def _sweep(ambient: Ambient, now_ns: int) -> tuple[Notice, ...]:
+    """Best effort, and so in silence. A directory whose own mtime is younger needs no closer look."""
+    old: list[str] = []
+    try:
+        with os.scandir(ambient.temp_root) as entries:
+            for entry in entries:
+                if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
+                    at = entry.stat(follow_symlinks=False)
+                    if at.st_uid == ambient.uid and at.st_mtime_ns <= now_ns - WEEK_NS:
+                        old.append(entry.path)
+    except OSError:
+        pass
+    if old:
+        from outfitter.edges.sweep import sweep
+
+        sweep(ambient, old, now_ns)
+    return ()

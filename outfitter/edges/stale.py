@@ -1,0 +1,145 @@
+"""Journals as they are found: read with care, and claimed by the lock of their run directory (spec/50, "killed outright")."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from typing import Literal
+
+from outfitter.edges.runs import LOCK, LOCK_BEFORE, Lock, journal_directory
+from outfitter.host import Journalled, Token
+from outfitter.model.projection import Record
+from outfitter.model.request import Ambient
+from outfitter.record import decode
+
+JOURNAL_LIMIT = 64 * 1024 * 1024
+Condition = Literal["live", "dead", "gone", "other", "unreadable"]
+
+
+def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
+    """Each dead launcher's record that is still to be finished, its run directory locked by us.
+
+    Runs that were given up as `unsaved`, or kept on purpose, are not among them. A journal whose run directory is gone
+    is forgotten on the way, so that it is not looked at again.
+    """
+    for found in read_all(ambient):
+        record = found.record
+        if record is None or record.phase in ("unsaved", "retained"):
+            continue
+        token, condition = claim(record)
+        if token is not None:
+            yield record, token
+        elif condition == "gone":
+            drop(ambient, record)
+
+
+def journals(ambient: Ambient) -> tuple[Journalled, ...]:
+    """Every journal with the condition of its run, oldest first; no lock is kept."""
+    seen = []
+    for found in read_all(ambient):
+        if found.record is not None:
+            token, condition = claim(found.record)
+            if token is not None:
+                os.close(token.descriptor)
+            seen.append(found._replace(condition=condition))
+        else:
+            seen.append(found)
+    return tuple(sorted(seen, key=lambda found: (found.record.started_ns if found.record else 0, found.run_id)))
+
+
+def read_all(ambient: Ambient) -> Iterator[Journalled]:
+    """Each journal, decoded; its condition is yet to be found out ("dead")."""
+    place = journal_directory(ambient)
+    try:
+        names = sorted(os.listdir(place))
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(".json") and not name.startswith("."):
+            found = _read(f"{place}/{name}", name.removesuffix(".json"), ambient.uid)
+            if found is not None:
+                yield found
+
+
+def _read(path: str, run_id: str, uid: int) -> Journalled | None:
+    """One journal; None where another launch has just forgotten it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+    with os.fdopen(descriptor, "rb") as file:
+        at = os.fstat(descriptor)
+        if not stat.S_ISREG(at.st_mode) or at.st_uid != uid or at.st_size > JOURNAL_LIMIT:
+            return Journalled(run_id, None, "unreadable", "not a journal of this user")
+        try:
+            data = file.read(JOURNAL_LIMIT)
+        except OSError as error:
+            return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+    decoded = decode(data)
+    record = decoded.value_or(None)
+    if record is None:
+        return Journalled(run_id, None, "unreadable", decoded.swap().value_or(""))
+    if (record.run_id, record.uid) != (run_id, uid):
+        return Journalled(run_id, None, "unreadable", "it tells of another run")
+    return Journalled(run_id, record, "dead")
+
+
+def drop(ambient: Ambient, record: Record) -> None:
+    """Forget the journal of a run directory that is gone, unless the whole temporary root is: it may come back."""
+    if os.path.isdir(os.path.dirname(record.root)):
+        try:
+            os.unlink(f"{journal_directory(ambient)}/{record.run_id}.json")
+        except OSError:
+            return
+
+
+def claim(record: Record) -> tuple[Token | None, Condition]:
+    """Lock a run directory without waiting, and make sure that it is the journalled one.
+
+    A record without an inode was written before its directory was made: that directory can hold nothing but the lock.
+    """
+    try:
+        directory = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None, "gone"
+    except OSError:
+        return None, "other"
+    try:
+        at = os.fstat(directory)
+        if at.st_uid != record.uid or (record.inode and (at.st_dev, at.st_ino) != (record.device, record.inode)):
+            return None, "other"
+        return _take(record.root, directory, at)
+    except OSError:
+        return None, "other"
+    finally:
+        os.close(directory)
+
+
+def _take(root: str, directory: int, at: os.stat_result) -> tuple[Token | None, Condition]:
+    """The lock by its file, or, where removal had come as far as that, by the empty directory itself."""
+    name = LOCK
+    try:
+        lock = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+    except FileNotFoundError:
+        if set(os.listdir(directory)) - {LOCK_BEFORE}:
+            return None, "other"
+        name = "."
+        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held, now = os.fstat(lock), os.stat(name, dir_fd=directory, follow_symlinks=False)
+        still = os.lstat(root)
+        if (held.st_ino, still.st_dev, still.st_ino) == (now.st_ino, at.st_dev, at.st_ino):
+            return Lock(lock), "dead"
+    except BlockingIOError:
+        os.close(lock)
+        return None, "live"
+    except OSError:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None, "other"
