@@ -1,0 +1,106 @@
+"""Markdown with YAML front matter, and the second, line-wise reading of front matter that is nearly YAML (spec/15, V11 and V13)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from outfitter.model.request import Position
+from outfitter.syntax import yaml_core
+from outfitter.syntax.fault import Node, Parsed, Remark, TextError, kind_of, positions
+
+TEXT_KEYS = ("name", "id", "description", "label", "model")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_FENCE = re.compile(r"---[ \t]*\r?\n?")
+_TOP_LEVEL = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+|$)(.*)", re.DOTALL)
+
+
+class _Entry(NamedTuple):
+    """One top-level `key: rest` with its continuation lines; `line` counts from 0 inside the front matter."""
+
+    key: str
+    rest: str
+    lines: tuple[str, ...]
+    line: int
+
+
+def read(text: str) -> Parsed:
+    """Front matter and body; no front matter (value None) where the first line is no fence. Raises `TextError`: unclosed fence, unreadable YAML."""
+    lines = _LINE.findall(text)
+    if not lines or not _FENCE.fullmatch(lines[0]):
+        return Parsed(None, {}, text)
+    end = next((n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
+    if not end:
+        raise TextError("the front matter's fence is not closed", Position(1, 1), hint="end it with a line '---'")
+    node, remarks = _front_matter(lines[1:end])
+    if node.value is not None and not isinstance(node.value, dict):
+        raise TextError(f"the front matter is {kind_of(node.value)}, not a mapping", Position(2, 1))
+    start = sum(map(len, lines[: end + 1]))
+    return Parsed(node.value or {}, positions(node), text, start, remarks=remarks)
+
+
+def _front_matter(lines: list[str]) -> tuple[Node, tuple[Remark, ...]]:
+    try:
+        return yaml_core.load("".join(lines), skipped=1), ()
+    except TextError as fault:
+        entries = _entries(lines)
+        if not entries or fault.message.startswith("duplicate key"):
+            raise
+        return _line_wise(entries)
+
+
+def _entries(lines: list[str]) -> list[_Entry]:
+    """The top-level keys with what belongs to each; [] where a line is neither `key: rest` nor a continuation."""
+    found: list[_Entry] = []
+    for number, line in enumerate(lines):
+        bare = line.rstrip("\r\n")
+        top = _TOP_LEVEL.fullmatch(bare)
+        if top:
+            found.append(_Entry(top.group(1), top.group(2), (line,), number))
+        elif not bare.strip() or bare.startswith(("#", "- ")) or bare[0] in " \t":
+            if found:
+                found[-1] = found[-1]._replace(lines=(*found[-1].lines, line))
+            elif bare.strip() and not bare.startswith("#"):
+                return []
+        else:
+            return []
+    return found
+
+
+def _line_wise(entries: list[_Entry]) -> tuple[Node, tuple[Remark, ...]]:
+    """Each entry as YAML of its own; the text keys that fail are taken as they stand, with a remark that quotes them rightly."""
+    children: dict[str, tuple[Position, Node]] = {}
+    remarks: list[Remark] = []
+    for entry in entries:
+        line = entry.line + 2
+        if entry.key in children:
+            first = children[entry.key][0].line
+            raise TextError(
+                f"duplicate key (first on line {first})", Position(line, 1), entry.key, "keep one of the two"
+            )
+        try:
+            alone = yaml_core.load("".join(entry.lines), skipped=line - 1)
+            (pair,) = alone.children.values()
+            children[entry.key] = pair
+        except TextError:
+            if entry.key not in TEXT_KEYS:
+                raise
+            value = _as_text(entry)
+            children[entry.key] = (Position(line, 1), Node(value, {}))
+            remarks.append(_remark(entry.key, value, line))
+    return Node({name: child.value for name, (_, child) in children.items()}, children), tuple(remarks)
+
+
+def _as_text(entry: _Entry) -> str:
+    """What the author meant: the rest of the line and its continuations joined by blanks, one pair of outer quotes taken off."""
+    more = (line.strip() for line in entry.lines[1:] if not line.startswith(("#", "- ")))
+    text = " ".join(part for part in (entry.rest.strip(), *more) if part)
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    return text
+
+
+def _remark(key: str, value: str, line: int) -> Remark:
+    quoted = f"{key}: {json.dumps(value, ensure_ascii=False)}"
+    return Remark("near-yaml", f"{key} is not valid YAML; it is taken as text", line, f"write {quoted}")
