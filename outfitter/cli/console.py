@@ -74,7 +74,10 @@ def console(env: Mapping[str, str], colour: When = "auto", **flags: bool) -> Con
 
 
 def _write(stream: TextIO | None, text: str) -> bool:
-    """Write what the stream's encoding can hold, the rest escaped (spec/95 PYE-01); false where the stream is gone."""
+    """Write what the stream's encoding can hold, the rest escaped (spec/95 PYE-01); false where the stream is gone.
+
+    Nothing stays in a buffer of Python's: one that cannot be flushed at the end would turn the exit code into 120.
+    """
     if stream is None:
         return False
     try:
@@ -85,8 +88,17 @@ def _write(stream: TextIO | None, text: str) -> bool:
             else text.encode(encoding, "backslashreplace")
         )
         stream.flush()
-        stream.buffer.write(safe)
-        stream.buffer.flush()
+        _write_whole(stream, safe)
     except (OSError, ValueError):
         return False
     return True
+
+
+def _write_whole(stream: TextIO, data: bytes) -> None:
+    try:
+        descriptor = stream.fileno()
+    except OSError:
+        stream.buffer.write(data)
+        return
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -39,7 +39,7 @@ def runner(
         signals.install()
         if number := signals.stop():
             return Failure(Interrupted(number))
-        modes = tty.save_modes()
+        modes, blocking = tty.save_modes(), _blocking()
         with signals.running():
             try:
                 child = _spawn(plan, token.descriptor, env)
@@ -49,11 +49,24 @@ def runner(
                 )
             with _until_it_ends(meanwhile):
                 ended = _wait(child, signals, clock)
+        for descriptor, before in blocking.items():
+            os.set_blocking(descriptor, before)
         if ended.signal:
             tty.restore_modes(modes)
         return Success(ended)
 
     return run
+
+
+def _blocking() -> dict[int, bool]:
+    """Whether each standard stream blocks. Harnesses change that for everyone who shares the stream, and rarely change it back."""
+    found: dict[int, bool] = {}
+    for descriptor in (0, 1, 2):
+        try:
+            found[descriptor] = os.get_blocking(descriptor)
+        except OSError:
+            continue
+    return found
 
 
 @contextmanager
