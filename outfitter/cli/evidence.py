@@ -12,24 +12,56 @@ from outfitter.evidence.result import RESULT_PATH, reconstruct
 from outfitter.evidence.verify import Mismatch
 
 SUMMARY = "Verify, replay, publish or prune the evidence that `outfitter run --out` leaves."
-EXAMPLES = ("outfitter evidence verify out/1", "outfitter evidence replay out/1 --json")
+EXAMPLES = (
+    "outfitter evidence verify out/1",
+    "outfitter evidence replay out/1 --json",
+    "outfitter evidence publish out/1 --to kept --task T-12 --input task.md --config settings.yml",
+    "outfitter evidence prune kept --older-than 90 --keep 20",
+)
 
 
 def arguments(made: argparse.ArgumentParser) -> None:
     """The sub-commands and their options."""
     commands = made.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def action(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+
     for name, text in (
         ("verify", "check a pair: 0 it holds, 1 with each mismatch"),
         ("replay", "print the result that the trace gives"),
     ):
-        command = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        command = action(name, text)
         command.add_argument("root", metavar="ROOT", help="the directory given to --out")
         json_option(command)
+    command = action("publish", "verify pairs, and bind each to its task, input and configuration")
+    command.add_argument("roots", nargs="+", metavar="ROOT", help="directories given to --out")
+    command.add_argument(
+        "--to", required=True, metavar="DIR", help="where attempts are kept; failing pairs go to DIR/quarantine"
+    )
+    command.add_argument("--task", default="", metavar="ID", help="the task this attempt belongs to")
+    command.add_argument("--input", metavar="FILE", help="the input of the run: its digest is recorded")
+    command.add_argument("--config", metavar="FILE", help="the resolved configuration: its digest is recorded")
+    command.add_argument(
+        "--supersedes", default="", metavar="ID", help="an earlier attempt in DIR that this one replaces"
+    )
+    json_option(command)
+    command = action("prune", "remove published attempts, each as a whole")
+    command.add_argument("directory", metavar="DIR", help="where attempts were published")
+    command.add_argument("attempts", nargs="*", metavar="ATTEMPT", help="remove just these, quarantined ones too")
+    command.add_argument("--older-than", type=float, metavar="DAYS", help="remove published attempts older than this")
+    command.add_argument("--keep", type=int, default=0, metavar="N", help="always spare the newest N")
+    command.add_argument("--dry-run", action="store_true", help="say what would be removed")
+    json_option(command)
 
 
 def main(words: list[str], context: Context) -> int:
-    """Dispatch to the action."""
+    """Dispatch to the action; publishing and pruning live in `cli.publish`."""
     options = parser("evidence", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    if options.action in ("publish", "prune"):
+        from outfitter.cli import publish
+
+        return (publish.publish if options.action == "publish" else publish.prune)(options, context)
     root = os.path.join(context.ambient.cwd, options.root)
     pair = read_pair(root)
     return (_verify if options.action == "verify" else _replay)(context, pair, root, options.json)

@@ -1,0 +1,163 @@
+"""`outfitter batch`: one agent, many inputs, a typed outcome for each (spec/70)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import AbstractContextManager
+from typing import Any
+
+from outfitter.batch import OUTCOMES, Attempt, Input, report, to_run
+from outfitter.cli.context import Context
+from outfitter.cli.parser import json_option, parser
+from outfitter.edges import executors
+from outfitter.edges.attempts import Task, end_running, finished, run_attempt
+from outfitter.edges.batch_root import occupy, write_result
+from outfitter.edges.inputs import select, text_of
+from outfitter.errors import EffectFailed, UsageError
+from outfitter.model.request import Notice
+
+SUMMARY = "Run an agent once for each input: a file, each file of a directory, or each line of a .jsonl."
+EXAMPLES = (
+    "outfitter batch tasks/ --agent reviewer --harness claude --out results --jobs 4",
+    "outfitter batch tasks.jsonl --agent reviewer --out results --executor dask --scheduler tcp://10.0.0.5:8786",
+)
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """Batch's options."""
+    made.add_argument(
+        "inputs", nargs="+", metavar="INPUTS", help="files, directories (their files), .jsonl (their lines)"
+    )
+    made.add_argument("--agent", required=True, metavar="ID", help="the agent to run")
+    made.add_argument(
+        "--harness", choices=["pi", "claude", "codex"], default="pi", help="which program; pi without one"
+    )
+    made.add_argument(
+        "--out", required=True, metavar="ROOT", help="where attempts and batch_result.json go; resumed if it is ours"
+    )
+    made.add_argument("--jobs", type=int, default=1, metavar="N", help="attempts at a time (default 1)")
+    made.add_argument("--executor", choices=["local", "dask"], default="local", help="where attempts run")
+    made.add_argument(
+        "--scheduler", default="", metavar="ADDR", help="a dask scheduler; without one a cluster on this machine"
+    )
+    made.add_argument("--timeout", type=float, default=0.0, metavar="S", help="seconds an attempt may take")
+    json_option(made)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Select, run what has no verified pair yet, and reconcile. 0 where every selected input succeeded."""
+    options = parser("batch", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    if options.jobs < 1 or options.timeout < 0:
+        return context.fail(UsageError("--jobs wants 1 or more, --timeout 0 or more"), options.json)
+    root = os.path.normpath(os.path.join(context.ambient.cwd, options.out))
+    try:
+        descriptor, refused = occupy(root, options.agent, options.harness)
+    except OSError as error:
+        return context.fail(EffectFailed("use the batch root", root, error.strerror or str(error)), options.json)
+    if refused:
+        return context.fail(
+            EffectFailed("use the batch root", root, refused, "give the batch a root of its own"), options.json
+        )
+    try:
+        return _run(options, context, root)
+    except executors.NoClusterError as error:
+        return context.fail(EffectFailed("use the cluster", options.scheduler, str(error)), options.json)
+    finally:
+        os.close(descriptor)
+
+
+def _run(options: argparse.Namespace, context: Context, root: str) -> int:
+    inputs = select(options.inputs, context.ambient.cwd)
+    attempts = {item.key: found for item in inputs if not item.problem and (found := finished(root, item.key))}
+    waiting = to_run(inputs, set(attempts))
+    complete = _carry_out(options, context, root, waiting, attempts)
+    result = report(options.agent, options.harness, inputs, attempts, complete=complete)
+    path = write_result(root, result)
+    _tell(context, options.json, result, path)
+    if not complete:
+        return 130
+    return 0 if result["counts"]["succeeded"] == result["counts"]["selected"] else 1
+
+
+def _carry_out(
+    options: argparse.Namespace, context: Context, root: str, waiting: list[Input], attempts: dict[str, Attempt]
+) -> bool:
+    """Run what waits, keeping each attempt as it ends; False where an interrupt ended it early."""
+    if not waiting:
+        return True
+    progress = context.host().terminal.progress("batch")
+    with _executor(options) as pool:
+        futures: dict[Future[Attempt], Input] = {}
+        previous = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            for item in waiting:
+                _submit(pool, options, context, root, item, futures, attempts)
+            for future in as_completed(futures):
+                attempts[futures[future].key] = _result(future, futures[future])
+                _note(context, options, futures[future], attempts[futures[future].key])
+                progress(len(attempts), len(waiting))
+        except KeyboardInterrupt:
+            end_running()
+            for future, item in futures.items():
+                if not future.cancel():
+                    attempts[item.key] = _result(future, item)
+            return False
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+    return True
+
+
+def _executor(options: argparse.Namespace) -> AbstractContextManager[Executor]:
+    return (
+        executors.dask(options.scheduler, options.jobs) if options.executor == "dask" else executors.local(options.jobs)
+    )
+
+
+def _submit(
+    pool: Executor,
+    options: argparse.Namespace,
+    context: Context,
+    root: str,
+    item: Input,
+    futures: dict[Future[Attempt], Input],
+    attempts: dict[str, Attempt],
+) -> None:
+    try:
+        text = text_of(item)
+    except OSError as error:
+        attempts[item.key] = Attempt(item.key, "failed", f"cannot be read: {error.strerror or error}", None, "", False)
+        return
+    here = context.ambient
+    task = Task(item.key, text, options.agent, options.harness, root, here.cwd, options.timeout, dict(here.env))
+    futures[pool.submit(run_attempt, task)] = item
+
+
+def _result(future: Future[Attempt], item: Input) -> Attempt:
+    """An attempt that could not even be made (its worker died for good) is a failure of that input alone."""
+    try:
+        return future.result()
+    except Exception as error:  # noqa: BLE001 - whatever an executor raises must become this input's outcome
+        return Attempt(item.key, "failed", f"could not be run: {error or type(error).__name__}", None, "", True)
+
+
+def _note(context: Context, options: argparse.Namespace, item: Input, attempt: Attempt) -> None:
+    if not options.json and not context.ambient.stderr_tty:
+        reason = f" ({attempt.reason})" if attempt.reason else ""
+        context.console.say(Notice("notice", "batch-input", f"{attempt.outcome}: {item.name}{reason}"))
+
+
+def _tell(context: Context, as_json: bool, result: dict[str, Any], path: str) -> None:
+    if as_json:
+        context.console.document({**result, "path": path})
+        return
+    counts = result["counts"]
+    context.console.data(f"{counts['selected']} selected: " + ", ".join(f"{counts[name]} {name}" for name in OUTCOMES))
+    context.console.data(path)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    del number, frame
+    raise KeyboardInterrupt

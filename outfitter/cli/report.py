@@ -1,0 +1,90 @@
+"""`outfitter report ROOT [--html FILE]`: a run's pair or a batch, as a summary or as one self-contained page (spec/70)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from outfitter.cli.context import Context
+from outfitter.cli.parser import json_option, parser
+from outfitter.edges.batch_root import RESULT
+from outfitter.edges.evidence_check import read_pair
+from outfitter.edges.evidence_files import read_document
+from outfitter.errors import EffectFailed
+from outfitter.evidence.page import batch_page, run_page
+
+SUMMARY = "Show the evidence of a run or of a batch; --html writes one page that needs nothing else."
+EXAMPLES = ("outfitter report out/1", "outfitter report results --html report.html")
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """Report's options."""
+    made.add_argument("root", metavar="ROOT", help="what was given to --out of run or batch")
+    made.add_argument("--html", metavar="FILE", help="write the page to FILE, replacing it")
+    json_option(made)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Find out what ROOT is, and show it."""
+    options = parser("report", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    root = os.path.join(context.ambient.cwd, options.root)
+    batch, why = read_document(os.path.join(root, RESULT))
+    if why == "missing":
+        return _of_run(options, context, root)
+    if why or not isinstance(batch, dict) or "counts" not in batch:
+        return context.fail(
+            EffectFailed("read the batch's result", os.path.join(root, RESULT), why or "not a batch result"),
+            options.json,
+        )
+    lines = [
+        f"{batch['counts']['selected']} selected",
+        *(f"{row['outcome']:<10} {row['input']}  {row['reason']}".rstrip() for row in batch["inputs"]),
+    ]
+    return _show(options, context, batch, lines, batch_page(batch))
+
+
+def _of_run(options: argparse.Namespace, context: Context, root: str) -> int:
+    pair = read_pair(root)
+    if pair.trace is None or pair.result is None or any(row.kind == "schema" for row in pair.mismatches):
+        first = pair.mismatches[0]
+        return context.fail(
+            EffectFailed("report on", root, f"{first.file}: {first.message}", "outfitter evidence verify says more"),
+            options.json,
+        )
+    result, trace = pair.result, pair.trace
+    broken = [(row.kind, f"{row.file}.{row.field}: {row.message}") for row in pair.mismatches]
+    lines = [
+        f"verdict    {result['verdict']} ({result['termination_reason']})",
+        f"settled    {result['convergence']['reason']}",
+    ]
+    lines += [
+        f"{change['outcome']:<10} {change['path']} ({change['change']}, {change['zone']})"
+        for change in trace["changes"]
+    ]
+    lines += [f"{kind}  {text}" for kind, text in broken]
+    return _show(
+        options,
+        context,
+        {"trace": trace, "result": result, "holds": not broken},
+        lines,
+        run_page(trace, result, broken),
+    ) or bool(broken)
+
+
+def _show(options: argparse.Namespace, context: Context, document: dict[str, Any], lines: list[str], page: str) -> int:
+    if options.html:
+        path = os.path.join(context.ambient.cwd, options.html)
+        temporary = f"{path}.{os.urandom(4).hex()}.tmp"
+        try:
+            with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(page)
+            os.replace(temporary, path)
+        except OSError as error:
+            return context.fail(EffectFailed("write the page", path, error.strerror or str(error)), options.json)
+        context.console.data(path)
+    elif options.json:
+        context.console.document(document)
+    else:
+        context.console.data("\n".join(lines))
+    return 0

@@ -1,0 +1,144 @@
+"""One attempt of a batch: an `outfitter run --out` of its own, on whatever machine this is called (spec/70).
+
+The function and its arguments can be sent to another process: a worker needs this package, the harness, and the same paths
+(a shared file system, or an image that holds them).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from typing import IO, NamedTuple
+
+from outfitter.batch import TASK_ARGUMENTS, Attempt, from_pair
+from outfitter.edges.evidence_check import read_pair
+from outfitter.edges.publication import quarantine
+
+GRACE = 15.0
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+class Task(NamedTuple):
+    """Everything an attempt needs, as plain values. `root` is the batch's root, `timeout` seconds or 0 for none."""
+
+    key: str
+    text: bytes
+    agent: str
+    harness: str
+    root: str
+    cwd: str
+    timeout: float
+    env: Mapping[str, str]
+
+
+def attempt_root(root: str, key: str) -> str:
+    """Where one input's pair lies."""
+    return os.path.join(root, "attempts", key)
+
+
+def finished(root: str, key: str) -> Attempt | None:
+    """The attempt of an earlier run whose pair verifies; one that is torn is moved to quarantine and counts as never made."""
+    place = attempt_root(root, key)
+    if not os.path.lexists(place):
+        return None
+    pair = read_pair(place)
+    if not pair.mismatches:
+        return from_pair(key, os.path.relpath(place, root), pair.result, ran=False)
+    if not _lone_veto(pair.result):
+        quarantine(
+            place,
+            root,
+            key,
+            {"schema_version": 1, "from": place, "mismatches": [row._asdict() for row in pair.mismatches]},
+        )
+        return None
+    quarantine(
+        place, root, key, {"schema_version": 1, "from": place, "mismatches": [], "why": "the harness was never started"}
+    )
+    return None
+
+
+def run_attempt(task: Task) -> Attempt:
+    """Run one input and judge its pair. A second call for the same input (another worker, after the first died) finds the first's pair."""
+    earlier = finished(task.root, task.key)
+    if earlier is not None:
+        return earlier
+    started = time.monotonic()
+    code, timed_out = _launch(task)
+    seconds = time.monotonic() - started
+    place = attempt_root(task.root, task.key)
+    pair = read_pair(place)
+    if timed_out:
+        return Attempt(
+            task.key, "failed", f"timed out after {task.timeout:g} s", code, _relative(task.root, place), True, seconds
+        )
+    if not pair.mismatches:
+        return from_pair(task.key, os.path.relpath(place, task.root), pair.result, ran=True, seconds=seconds)._replace(
+            exit_code=code
+        )
+    reason = str(pair.result["termination_reason"]) if _lone_veto(pair.result) else "no evidence was left"
+    return Attempt(task.key, "failed", reason, code, "", True, seconds)
+
+
+def _launch(task: Task) -> tuple[int, bool]:
+    """Start `outfitter run`, the input on its standard input and in its output files; (exit code, timed out)."""
+    command = [sys.executable, "-m", "outfitter", "run", task.agent, "--harness", task.harness]
+    command += ["--out", attempt_root(task.root, task.key), "--", *TASK_ARGUMENTS[task.harness]]
+    command += ["-"] if task.harness == "codex" else []
+    os.makedirs(os.path.join(task.root, "attempts"), mode=0o700, exist_ok=True)
+    os.makedirs(os.path.join(task.root, "output"), mode=0o700, exist_ok=True)
+    with (
+        _output(task, "out") as out,
+        _output(task, "err") as err,
+        subprocess.Popen(
+            command,
+            cwd=task.cwd,
+            env=dict(task.env),
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        ) as process,
+    ):
+        _running.add(process)
+        try:
+            process.communicate(task.text, timeout=task.timeout or None)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return process.returncode, True
+        finally:
+            _running.discard(process)
+    return process.returncode, False
+
+
+def end_running() -> None:
+    """Ask every attempt of this process to end; each settles its run first."""
+    for process in tuple(_running):
+        process.send_signal(signal.SIGTERM)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """TERM to the launcher, which forwards it, ends a deaf harness itself and settles; KILL only if even that fails."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _output(task: Task, kind: str) -> IO[bytes]:
+    path = os.path.join(task.root, "output", f"{task.key}.{kind}")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
+
+
+def _relative(root: str, place: str) -> str:
+    return os.path.relpath(place, root) if os.path.isdir(place) else ""
+
+
+def _lone_veto(result: object) -> bool:
+    return isinstance(result, dict) and result.get("trace_path", "") is None

@@ -1,0 +1,105 @@
+"""Published evidence on disk: attempts and quarantine under one directory, each made and removed as a whole (spec/70)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import Any
+
+from blake3 import blake3
+
+from outfitter.edges.evidence_files import read_document
+from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
+
+QUARANTINE = "quarantine"
+MANIFEST = "manifest.json"
+REASON = "reason.json"
+
+
+def file_digest(path: str) -> str:
+    """BLAKE3 hex of a file's bytes, read in pieces."""
+    hasher = blake3()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            hasher.update(piece)
+    return hasher.hexdigest()
+
+
+def published(directory: str) -> dict[str, dict[str, Any]]:
+    """Attempt → manifest of everything published under `directory`; what carries no manifest of ours is not listed."""
+    found = {}
+    for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else []:
+        value, why = read_document(os.path.join(directory, name, MANIFEST))
+        if (
+            not why
+            and isinstance(value, dict)
+            and value.get("attempt") == name
+            and isinstance(value.get("published_ns"), int)
+        ):
+            found[name] = value
+    return found
+
+
+def publish(root: str, directory: str, manifest: dict[str, Any]) -> str:
+    """Copy the pair under `root` to `directory/<attempt>/` beside its manifest, at once; the attempt's path.
+
+    Raises `FileExistsError` where that attempt was published before.
+    """
+    target = os.path.join(directory, str(manifest["attempt"]))
+    if os.path.lexists(target):
+        raise FileExistsError(17, "this attempt is already published", target)
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    staging = f"{target}.outfitter-{os.urandom(6).hex()}.tmp"
+    os.mkdir(staging, 0o700)
+    try:
+        for relative in (TRACE_PATH, RESULT_PATH):
+            os.makedirs(os.path.dirname(os.path.join(staging, relative)), mode=0o700)
+            _copy(os.path.join(root, relative), os.path.join(staging, relative))
+        _put(os.path.join(staging, MANIFEST), manifest)
+        os.rename(staging, target)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return target
+
+
+def quarantine(root: str, directory: str, name: str, reason: dict[str, Any]) -> str:
+    """Move what stands at `root`, whole and unedited, to `directory/quarantine/<name>/`, with the reason beside it; the new path."""
+    shelf = os.path.join(directory, QUARANTINE)
+    os.makedirs(shelf, mode=0o700, exist_ok=True)
+    target, count = os.path.join(shelf, name), 1
+    while os.path.lexists(target):
+        count += 1
+        target = os.path.join(shelf, f"{name}-{count}")
+    shutil.move(root, target)
+    _put(os.path.join(target, REASON), reason)
+    return target
+
+
+def remove_attempt(directory: str, name: str) -> None:
+    """Remove a published attempt, or a quarantined one, so that no reader ever sees half of it."""
+    place = os.path.join(directory, name)
+    if not os.path.isdir(place) or os.path.islink(place):
+        place = os.path.join(directory, QUARANTINE, name)
+    hidden = os.path.join(directory, f".removing-{os.urandom(6).hex()}")
+    os.rename(place, hidden)
+    shutil.rmtree(hidden)
+
+
+def _copy(source: str, target: str) -> None:
+    with open(source, "rb") as old, _create(target) as new:
+        shutil.copyfileobj(old, new)
+        new.flush()
+        os.fsync(new.fileno())
+
+
+def _put(path: str, value: dict[str, Any]) -> None:
+    with _create(path) as file:
+        file.write(json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _create(path: str) -> Any:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
