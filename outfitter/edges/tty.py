@@ -13,6 +13,19 @@ from typing import Any, TypeAlias
 Modes: TypeAlias = tuple[int, list[Any]]
 
 
+def fill_closed_streams() -> None:
+    """Open `/dev/null` for each standard stream that came closed: else the next file opened, a lock, would be the harness's output."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != descriptor:
+                os.dup2(null, descriptor)
+                os.close(null)
+            os.set_inheritable(descriptor, True)
+
+
 def save_modes() -> Modes | None:
     """The modes of the first standard stream that is a terminal, or None."""
     for descriptor in (0, 1, 2):
