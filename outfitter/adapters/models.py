@@ -1,0 +1,63 @@
+"""A model selection as each harness can take it: words of other tools, dialects that would be lost (spec/10 Models, V16, 006.9). Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from outfitter.errors import CompositionFailed
+from outfitter.model.composition import Composition, ModelTarget
+from outfitter.model.request import Notice
+
+# Model words of one program: what they mean to it, and nothing to others (spec/15 V16).
+_CLAUDE_WORDS = ("sonnet", "opus", "haiku")
+_FOREIGN_WORDS = ("pro", "flash", "flash_lite")
+_UNSET_WORDS = ("", "inherit", "default")
+
+
+class Selection(NamedTuple):
+    """What to hand over: `target` None selects nothing; the notice says why where the tree had asked for something."""
+
+    target: ModelTarget | None
+    notices: tuple[Notice, ...] = ()
+
+
+def selection(
+    target: ModelTarget | None, agent: str, harness: str, dialects: tuple[str, ...], provider: str = ""
+) -> Selection:
+    """What a harness takes of a target.
+
+    `dialects` are the API dialects it can speak; `provider` the one whose `provider/model` without a registry it knows as
+    its own ("" : it takes any). A target that it cannot keep whole is left out whole, with a warning (006.9.6).
+    """
+    if target is None:
+        return Selection(None)
+    if target.kind == "native":
+        return _native(target, agent, harness)
+    if target.kind == "split" and provider and target.provider != provider:
+        return _lost(target, agent, f"{harness} cannot keep the provider {target.provider!r}")
+    if target.kind == "registry" and target.api not in dialects:
+        return _lost(target, agent, f"{harness} does not speak {target.api!r} of provider {target.provider!r}")
+    return Selection(target)
+
+
+def credential_missing(composition: Composition, variable: str) -> CompositionFailed:
+    """The refusal of a target without its credential: the harness would send another login to that host (spec/10)."""
+    target = composition.model
+    name = f"{target.provider}/{target.model}" if target else ""
+    return CompositionFailed(
+        f"agent {composition.agent}: model {name} needs the environment variable {variable}, which is unset or empty",
+        f"export {variable}=… before the launch",
+    )
+
+
+def _native(target: ModelTarget, agent: str, harness: str) -> Selection:
+    word = target.model.strip().lower()
+    if word in _UNSET_WORDS:
+        return Selection(None)
+    foreign = word in _FOREIGN_WORDS or " " in target.model.strip() or (word in _CLAUDE_WORDS and harness != "claude")
+    return _lost(target, agent, f"{target.model!r} is a name of another tool") if foreign else Selection(target)
+
+
+def _lost(target: ModelTarget, agent: str, why: str) -> Selection:
+    name = f"{target.provider}/{target.model}" if target.provider else target.model
+    return Selection(None, (Notice("warning", "model-omitted", f"agent {agent}: model {name}: {why}; it is left out"),))

@@ -1,0 +1,36 @@
+"""Native JSON files as objects: read only what is certain to be understood, write what programs read. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+
+
+def json_object(raw: bytes | None) -> Json | None:
+    """A file's root object; None where it is no strict JSON object in UTF-8, or repeats a key. A byte-order mark is accepted."""
+    if raw is None:
+        return None
+    try:
+        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def json_bytes(value: Mapping[str, Any]) -> bytes:
+    """An object as indented UTF-8 with a final newline."""
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Json:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("repeated key")
+    return made
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(word)

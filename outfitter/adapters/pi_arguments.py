@@ -1,0 +1,119 @@
+"""Pi's flags and variables for what is no file: model, thinking, tools, extensions, jobs; and whether a launch is interactive. Pure."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+from outfitter.adapters.models import selection
+from outfitter.adapters.tools import Limits, limits, unknown_notices
+from outfitter.model.composition import Composition, Controls
+from outfitter.model.request import Ambient, Notice
+
+JOBS = "DEEPWORK_ADDITIONAL_JOBS_FOLDERS"
+THINKING = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
+DIALECTS = (
+    "anthropic-messages",
+    "azure-openai-responses",
+    "bedrock-converse-stream",
+    "google-generative-ai",
+    "google-vertex",
+    "mistral-conversations",
+    "openai-codex-responses",
+    "openai-completions",
+    "openai-responses",
+    "pi-messages",
+)
+# Words that make Pi answer and leave, or speak to a program (006.8.8).
+_LEAVES = ("-p", "--print", "-h", "--help", "-v", "--version", "--list-models", "--export")
+
+
+class Flags(NamedTuple):
+    """Arguments in order, and what to say about what they leave out."""
+
+    arguments: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def model_flags(composition: Composition) -> Flags:
+    """`--provider`, `--model`, `--thinking` (006.3.9, 006.9.3)."""
+    agent = composition.agent
+    target, notices = selection(composition.model, agent, "pi", DIALECTS)
+    arguments: list[str] = []
+    if target is not None:
+        arguments += ["--provider", target.provider] if target.provider else []
+        arguments += ["--model", target.model]
+    level = composition.thinking.strip().lower()
+    if level in THINKING:
+        arguments += ["--thinking", level]
+    elif level:
+        message = f"agent {agent}: pi has no thinking level {composition.thinking!r}; it is left out"
+        notices = (*notices, Notice("warning", "thinking-unknown", message))
+    return Flags(tuple(arguments), notices)
+
+
+def tool_flags(composition: Composition) -> Flags:
+    """Tool limits: an allow list, a deny list, or none at all where nothing is left (spec/15 V12); never wider than written."""
+    servers = tuple(server.id for server in composition.servers)
+    found = limits(composition.tools, "pi", servers)
+    if composition.extensions:
+        found = _with_extension_tools(found)
+    notices = unknown_notices(found, composition.agent, "pi")
+    deny = found.deny
+    for word in found.patterns:
+        whole = limits(composition.tools._replace(allow=None, deny=(word.partition("(")[0],)), "pi", servers).deny
+        deny = (*deny, *whole)
+        message = f"agent {composition.agent}: pi cannot deny {word!r} alone; the whole tool is denied"
+        notices = (*notices, Notice("warning", "tool-pattern", message))
+    arguments: list[str] = []
+    if found.allow is not None:
+        left = [name for name in found.allow if name not in deny]
+        arguments += ["--no-tools", *(("--tools", ",".join(map(pi_tool, left))) if left else ())]
+    if deny:
+        arguments += ["--exclude-tools", ",".join(dict.fromkeys(map(pi_tool, deny)))]
+    return Flags(tuple(arguments), notices)
+
+
+def pi_tool(name: str) -> str:
+    """A tool in Pi's spelling: an MCP server's is `mcp__server__tool` with `_` for all other signs, a whole server a pattern."""
+    if not name.startswith("mcp__"):
+        return name
+    clean = re.sub(r"[^A-Za-z0-9_*]", "_", name)
+    return clean if "__" in name[5:] else clean + "__*"
+
+
+def _with_extension_tools(found: Limits) -> Limits:
+    """Names that Pi itself does not have may be an extension's: they are passed as written, which widens nothing."""
+    allow = None if found.allow is None else (*found.allow, *(word for word in found.unknown if "," not in word))
+    return found._replace(allow=allow, unknown=())
+
+
+def jobs_variable(composition: Composition, controls: Controls, ambient: Ambient) -> tuple[str, tuple[Notice, ...]]:
+    """The DeepWork job folders for the child, "" for none (006.3.13 to 16): the agent's own, named shared ones, an allowed inherited value."""
+    wanted = controls.deepwork_jobs
+    notices: list[Notice] = []
+    own = [root for root in composition.job_roots if not root.names]
+    shared = [root for root in composition.job_roots if set(root.names) & set(wanted)]
+    found = {name for root in composition.job_roots for name in root.names}
+    for name in wanted:
+        if name not in found:
+            message = f"agent {composition.agent}: DeepWork job {name!r} is in no layer's deepwork/jobs/"
+            notices.append(Notice("warning", "job-missing", message))
+    paths = [root.path for root in (*own, *shared)]
+    for path in [path for path in paths if ":" in path]:
+        notices.append(
+            Notice("warning", "job-path", f"{path}: a path with a colon cannot be passed in {JOBS}; left out")
+        )
+    given = [controls.environment.get(JOBS, "")]
+    if controls.extra.get("allow_external_deepwork_jobs") is True:
+        given.append(ambient.env.get(JOBS, ""))
+    parts = [path for path in paths if ":" not in path] + [value for value in given if value]
+    return ":".join(dict.fromkeys(parts)), tuple(notices)
+
+
+def is_interactive(ambient: Ambient, words: tuple[str, ...]) -> bool:
+    """Whether Pi will draw its own screen: both ends are terminals, and no word asks for an answer alone."""
+    options = words[: words.index("--")] if "--" in words else words
+    modes = {after for word, after in pairwise(options) if word == "--mode"}
+    return ambient.stdin_tty and ambient.stdout_tty and not modes & {"json", "rpc"} and not set(options) & set(_LEAVES)

@@ -1,0 +1,93 @@
+"""Where Pi keeps its transcripts: the session directory rule of OFTR-006.3.19 and spec/40. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from outfitter.model.composition import Controls
+from outfitter.model.projection import Facts
+from outfitter.model.request import Ambient, Notice
+from outfitter.model.settings import Strategies
+
+VARIABLE = "PI_CODING_AGENT_SESSION_DIR"
+_LONGEST_NAME = 255
+_CUT = 180
+
+
+class Sessions(NamedTuple):
+    """The variable's value for the child ("" : leave it as it is), and what to say."""
+
+    directory: str
+    notices: tuple[Notice, ...] = ()
+
+
+def encoded(cwd: str) -> str:
+    """Pi's own folder name of a working directory: one leading separator dropped, `/ \\ :` to `-`, in double dashes (spec/95 PIX-04)."""
+    inner = cwd[1:] if cwd[:1] in ("/", "\\") else cwd
+    return "--" + inner.replace("/", "-").replace("\\", "-").replace(":", "-") + "--"
+
+
+def durable_directory(native: str, cwd: str) -> str:
+    """Pi's durable session directory of a working directory; a name too long for one file is cut and told apart by a digest."""
+    name = encoded(cwd)
+    raw = name.encode("utf-8", "surrogateescape")
+    if len(raw) > _LONGEST_NAME:
+        from blake3 import blake3
+
+        name = f"{raw[:_CUT].decode('utf-8', 'ignore')}-{blake3(raw).hexdigest(8)}--"
+    return posixpath.join(native, "sessions", name)
+
+
+def sessions(
+    ambient: Ambient, controls: Controls, strategies: Strategies, facts: Facts, args: Iterable[str]
+) -> Sessions:
+    """Which directory the child is given, by precedence: words of the command line, the tree's environment, an inherited
+    variable, `controls.session_directory`, the `sessions/` strategy, the durable default. `args` are controls' and pass-through ones.
+    """
+    words = _before_end(args)
+    named = _named(words, ambient, controls)
+    if named:
+        return Sessions(controls.environment.get(VARIABLE, ""), _defeated(strategies, named))
+    if controls.session_directory:
+        place = resolved(controls.session_directory, ambient.home, facts.project_root)
+        return Sessions(place, _defeated(strategies, "controls.session_directory"))
+    if _strategy(strategies) != "symlink":
+        return Sessions("")
+    return Sessions(durable_directory(facts.native, ambient.cwd))
+
+
+def resolved(path: str, home: str, base: str) -> str:
+    """A configured directory as an absolute path: `~` is the home, a relative one stands in `base`."""
+    expanded = home + path[1:] if path == "~" or path.startswith("~/") else path
+    return posixpath.normpath(posixpath.join(base, expanded))
+
+
+def _named(words: tuple[str, ...], ambient: Ambient, controls: Controls) -> str:
+    """What decides the session directory from outside, "" for nothing."""
+    for option in ("--no-session", "--session-dir"):
+        if option in words:
+            return option
+    if VARIABLE in controls.environment:
+        return f"controls.environment.{VARIABLE}"
+    return VARIABLE if ambient.env.get(VARIABLE) else ""
+
+
+def _defeated(strategies: Strategies, by: str) -> tuple[Notice, ...]:
+    """The warning that a strategy the user set for `sessions/` governs nothing in this run."""
+    strategy = _strategy(strategies)
+    if strategy == "symlink" or by == "--no-session":
+        return ()
+    message = f"state_persistence sessions/: {strategy} has no effect: {by} decides where Pi keeps its sessions"
+    return (Notice("warning", "strategy-defeated", message),)
+
+
+def _strategy(strategies: Strategies) -> str:
+    return next((r.strategy for r in strategies.declared if r.path.key == "sessions/"), "symlink")
+
+
+def _before_end(args: Iterable[str]) -> tuple[str, ...]:
+    """The words that Pi takes as options: those before its own `--`."""
+    words = tuple(args)
+    return words[: words.index("--")] if "--" in words else words
