@@ -99,6 +99,7 @@ def _named(path: str, parsed: Parsed) -> Document:
         parsed.body,
         tuple(Problem(path, flaw.message, flaw.key, flaw.at, flaw.hint) for flaw in parsed.flaws),
         tuple(Notice("warning", it.code, f"{path}:{it.line}: {it.message}", it.hint) for it in parsed.remarks),
+        parsed.text,
     )
 
 
