@@ -146,6 +146,8 @@ class Trees(NamedTuple):
     """(baseline file, tree, durable rows) → written once, exclusively."""
     load_baseline: Callable[[str], tuple[Tree, tuple[Row, ...]]]
     """The inverse; raises `OSError` where it is missing or damaged."""
+    look_again: Callable[[str, Sequence[Row], int], Sequence[Row]]
+    """(directory, known rows, their taken_ns) → those of the known paths that are regular files now, as they are now; no other file is read."""
 
 
 class Token(Protocol):

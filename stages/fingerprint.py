@@ -7,17 +7,101 @@ Effects: reads the projection and the durable counterparts; writes the baseline 
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from attrs import evolve
+from returns.result import Success
+
 from outfitter.host import Durable, Runs, Trees
-from outfitter.model.outcome import Snapshot
-from outfitter.model.projection import Based, Projected, Record
-from outfitter.railway import Effect
+from outfitter.model.outcome import Row, Snapshot
+from outfitter.model.projection import Based, Projected, Record, State
+from outfitter.railway import Effect, Outcome, attempt
+from outfitter.tree import GRANULARITY_NS
+from outfitter.zones import Zones, ground, raw, text, zones
 
 
 def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]:
-    """The projection before the harness starts; what we wrote ourselves is not read again."""
-    raise NotImplementedError
+    """The projection before the harness starts; what we wrote ourselves is not read again.
+
+    Errors: `EffectFailed` where the projection cannot be listed or the baseline file cannot be written.
+    """
+
+    def take() -> Outcome[Based]:
+        tree = trees.scan(projected.record.projection, projected.rows, 0, True)
+        record = evolve(projected.record, baseline_digest=tree.digest.hex())
+        trees.save_baseline(record.root + "/baseline", tree, projected.durable)
+        notices = (*projected.notices, *runs.journal(record))
+        return Success(Based(record, Snapshot(tree, projected.durable), notices))
+
+    return attempt("take the baseline of the projection", take)
 
 
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
-    """The projection after the harness ended, and the durable files that changed meanwhile; unchanged files are not read."""
-    raise NotImplementedError
+    """The projection after the harness ended, and the durable files as they are now; unchanged files are not read.
+
+    A durable file that cannot be read has no row, as an absent one. Errors: `EffectFailed` where the projection itself
+    cannot be listed.
+    """
+
+    def take() -> Outcome[Snapshot]:
+        tree = trees.scan(record.projection, baseline.tree.rows, baseline.tree.taken_ns, False)
+        return Success(Snapshot(tree, _durable_now(trees, durable, record, baseline.durable)))
+
+    return attempt("compare the projection with its baseline", take)
+
+
+def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows of every durable counterpart that exists now: those there were, and files that appeared since."""
+    held = zones(record)
+    single: dict[str, Row | None] = {state.key: None for state in record.states if _wanted(state)}
+    seeded: dict[tuple[str, str], list[Row]] = {}
+    for row in before:
+        path = text(row.path)
+        tree, prefix = _tree_of(held, path)
+        if tree:
+            below = row._replace(path=row.path[len(raw(prefix)) :])
+            seeded.setdefault((tree, prefix), []).append(below)
+        else:
+            single[path] = row
+    rows = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
+    for (tree, prefix), known_rows in seeded.items():
+        found = trees.look_again(tree, known_rows, record.started_ns)
+        rows += [row._replace(path=raw(prefix) + row.path) for row in found]
+    return tuple(sorted(rows))
+
+
+def _wanted(state: State) -> bool:
+    """Whether a durable file counts although it was absent at launch: where something may be written to it, or over it."""
+    return bool(state.durable) and not state.key.endswith("/") and state.handling != "discard"
+
+
+def _tree_of(held: Zones, path: str) -> tuple[str, str]:
+    """The durable directory that a path was seeded from and the prefix that stands for it; ("", "") for a file on its own.
+
+    Sessions are seeded one project at a time, and that project's directory may itself be a link.
+    """
+    at = ground(held, path)
+    if at.bridge and at.bridge.path.endswith("/"):
+        project = path[len(at.bridge.path) :].split("/", 1)[0]
+        return posixpath.join(at.bridge.durable, project), f"{at.bridge.path}{project}/"
+    if at.state and at.state_path.endswith("/") and at.state.durable:
+        return at.state.durable, at.state_path
+    return "", ""
+
+
+def _look(durable: Durable, held: Zones, path: str, known: Row | None, since_ns: int) -> Iterator[Row]:
+    """One durable file as it is now. What is known of it counts only if it is older than this launch (spec/60, racy)."""
+    at = ground(held, path)
+    place = at.bridge.durable if at.bridge else at.state.durable if at.state else ""
+    if not place:
+        return
+    settled = known is not None and max(known.identity.mtime_ns, known.identity.ctime_ns) < since_ns - GRANULARITY_NS
+    identity, digest = (known.identity, known.digest) if known and settled else (None, None)
+    try:
+        seen = durable.look(place, identity, digest)
+    except OSError:
+        return
+    if seen:
+        tag = "x" if seen.mode & 0o100 else "f"
+        yield Row(raw(path), tag, seen.digest, seen.size, seen.mode, seen.identity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from errno import EBADMSG
 
-from outfitter.edges.scan import scan
+from outfitter.edges.scan import look_again, scan
 from outfitter.host import Trees
 from outfitter.model.outcome import Row, Tree
 from outfitter.treefile import dump, load
@@ -36,4 +36,7 @@ def load_baseline(path: str) -> tuple[Tree, tuple[Row, ...]]:
     return loaded[0], tuple(loaded[1])
 
 
-TREES = Trees(scan, save_baseline, load_baseline)
+TREES = Trees(scan, save_baseline, load_baseline, look_again)
+
+
+TREES = Trees(scan, save_baseline, load_baseline, look_again)

@@ -13,7 +13,7 @@ from struct import Struct
 
 from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import Draft, examine
-from outfitter.edges.scan import Pass, in_raw_order
+from outfitter.edges.walk import Pass
 from outfitter.tree import Folder
 
 MOST_WORKERS = 16
@@ -96,9 +96,8 @@ def unchanged_folders(walk: Pass, root: int) -> frozenset[bytes]:
 
 def _is_unchanged(walk: Pass, cursor: Cursor, known: Folder) -> bool:
     try:
-        with os.scandir(cursor.at(known.path)) as entries:
-            listed = list(entries)
-        return walk.unchanged(known, in_raw_order(listed), listed)
+        listed, names = walk.listing(cursor.at(known.path), known)
+        return walk.unchanged(known, names, listed)
     except OSError:
         return False
 

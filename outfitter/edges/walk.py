@@ -1,0 +1,266 @@
+"""The walk of a fingerprint: list by descriptor, trust what stat vouches for, read the rest (spec/60).
+
+Reads only; follows no link; opens no fifo, socket or device; holds at most 24 descriptors a process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from errno import ELOOP, ENOENT, ENOTDIR
+from operator import attrgetter
+from stat import S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK
+
+from blake3 import blake3
+
+from outfitter.edges.cursor import Cursor
+from outfitter.edges.finding import (
+    BUFFER_SIZE,
+    CHANGED,
+    DIRECTORY,
+    EXECUTABLE,
+    FILE,
+    LINK,
+    OTHER,
+    PENDING,
+    UNREADABLE,
+    VANISHED,
+    Draft,
+    Finding,
+    examine,
+    packed,
+    packed_directory,
+    word,
+)
+from outfitter.tree import DIGEST_SIZE, NO_DIGEST, NO_STAT, STAT, Folder, join
+
+_SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b"char"}
+_name = attrgetter("name")
+
+
+class Pass:
+    """One fingerprint under way: what is known, how far it is to be trusted, and the directories found so far."""
+
+    __slots__ = (
+        "buffer",
+        "cached",
+        "cross",
+        "cursor",
+        "device",
+        "drafts",
+        "folders",
+        "known",
+        "limit",
+        "only_known",
+        "read",
+        "same",
+    )
+
+    def __init__(
+        self, root: int, known: Mapping[bytes, Folder], limit: int | None, cross: bool, *, only_known: bool = False
+    ) -> None:
+        """`limit` is the time (ns) from which on a known row is racy, None where none is; `cross` is whether mounts are entered.
+
+        With `only_known`, whatever is not among the known entries does not count.
+        """
+        self.only_known = only_known
+        self.cursor = Cursor(root)
+        self.device = os.fstat(root).st_dev
+        self.known = known
+        self.limit = limit
+        self.cross = cross
+        self.folders: dict[bytes, Folder] = {}
+        self.drafts: dict[bytes, Draft] = {}
+        self.same: frozenset[bytes] = frozenset()
+        self.buffer = memoryview(bytearray(BUFFER_SIZE))
+        self.read = self.cached = 0
+
+    def list_from(self, path: bytes) -> None:
+        """List the directory at `path` and all below it; raises `OSError` where `path` itself cannot be listed."""
+        waiting = self.list_one(path)
+        while waiting:
+            below = waiting.pop()
+            try:
+                waiting += self.list_one(below)
+            except OSError as error:
+                self._fail(below, error)
+
+    def list_known(self) -> None:
+        """List the known directories, as far as they are there, and nothing below them."""
+        for path in sorted(self.known):
+            try:
+                self.list_one(path)
+            except OSError:
+                continue
+
+    def list_one(self, path: bytes) -> list[bytes]:
+        """List one directory; its subdirectories come back, last first, for a walk that pops them."""
+        if path in self.same:
+            return self._keep(self.known[path])
+        known = self.known.get(path)
+        descriptor = self.cursor.at(path)
+        listed, names = self.listing(descriptor, known)
+        if known is not None and self.unchanged(known, names, listed):
+            return self._keep(known)
+        draft = self.drafts[path] = Draft(path, names.split(b"\0") if listed else [])
+        for index, entry in enumerate(listed):
+            if known is not None or not entry.is_file(follow_symlinks=False):
+                self._classify(draft, index, descriptor)
+        if known is not None:
+            self._recall(draft, known)
+        return [join(path, name) for name, tag in zip(draft.names, draft.tags, strict=True) if tag == DIRECTORY][::-1]
+
+    def listing(self, descriptor: int, known: Folder | None) -> tuple[list[os.DirEntry[str]], bytes]:
+        """The entries of a directory that count, in ascending order of raw names, and these names joined by NUL."""
+        with os.scandir(descriptor) as entries:
+            listed = list(entries)
+        names = in_raw_order(listed)
+        if self.only_known and known is not None and names != known.names:
+            wanted = frozenset(known.children())
+            listed = [entry for entry in listed if os.fsencode(entry.name) in wanted]
+            names = in_raw_order(listed)
+        return listed, names
+
+    def unchanged(self, known: Folder, names: bytes, listed: Sequence[os.DirEntry[str]]) -> bool:
+        """Whether a whole directory is as known: the same names, every stat the same, none racy, nothing noted."""
+        if names != known.names or len(listed) != len(known.tags) or UNREADABLE in known.tags:
+            return False
+        if (self.limit is not None and known.newest >= self.limit) or any(remark.note for remark in known.remarks):
+            return False
+        try:
+            return stats_of(listed) == known.stats
+        except OSError:
+            return False
+
+    def _keep(self, known: Folder) -> list[bytes]:
+        self.folders[known.path] = known
+        tags = known.tags
+        self.cached += tags.count(b"f") + tags.count(b"x")
+        if b"d" not in tags:
+            return []
+        return [join(known.path, n) for n, tag in zip(known.children(), tags, strict=True) if tag == DIRECTORY][::-1]
+
+    def _classify(self, draft: Draft, index: int, descriptor: int) -> None:
+        """What a child is, by lstat; regular files stay pending, with their stat."""
+        name = draft.names[index]
+        try:
+            status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            kind = S_IFMT(status.st_mode)
+            if kind == S_IFREG:
+                draft.put(index, (PENDING, packed(status), NO_DIGEST, ""))
+            elif kind == S_IFLNK:
+                target = os.readlink(name, dir_fd=descriptor)
+                draft.put(index, (LINK, packed(status), blake3(target).digest(), ""))
+                draft.targets[index] = target
+            elif kind == S_IFDIR:
+                away = status.st_dev != self.device and not self.cross
+                tag, note = (UNREADABLE, "EXDEV") if away else (DIRECTORY, "")
+                draft.put(index, (tag, packed_directory(status), NO_DIGEST, note))
+            else:
+                draft.put(index, (OTHER, packed(status), blake3(_SPECIAL.get(kind, b"char")).digest(), ""))
+        except OSError as error:
+            gone = error.errno == ENOENT
+            draft.put(index, (VANISHED if gone else UNREADABLE, NO_STAT, NO_DIGEST, "" if gone else word(error)))
+
+    def _recall(self, draft: Draft, known: Folder) -> None:
+        """Give pending files the digest that is known of them, where their stat vouches for it."""
+        places = {name: index for index, name in enumerate(known.children())}
+        doubted = {remark.place for remark in known.remarks if remark.note}
+        for index, tag in enumerate(draft.tags):
+            place = places.get(draft.names[index], -1) if tag == PENDING else -1
+            if place < 0 or place in doubted or known.tags[place] not in (FILE, EXECUTABLE):
+                continue
+            stat = draft.stats[index]
+            if stat == known.stats[place * STAT.size : (place + 1) * STAT.size] and not self._racy(stat):
+                digest = known.digests[place * DIGEST_SIZE : (place + 1) * DIGEST_SIZE]
+                draft.put(index, (known.tags[place], stat, digest, ""))
+                self.cached += 1
+
+    def _racy(self, stat: bytes) -> bool:
+        _, _, _, mtime, ctime, _ = STAT.unpack(stat)
+        return self.limit is not None and max(mtime, ctime) >= self.limit
+
+    def _fail(self, path: bytes, error: OSError) -> None:
+        """A subdirectory that cannot be listed: gone, or no directory any more, or unreadable."""
+        parent, _, name = path.rpartition(b"/")
+        draft = self._open_again(parent)
+        index = draft.names.index(name)
+        if error.errno == ENOENT:
+            draft.put(index, (VANISHED, NO_STAT, NO_DIGEST, ""))
+        elif error.errno in (ENOTDIR, ELOOP):
+            draft.tags[index] = CHANGED
+        else:
+            draft.put(index, (UNREADABLE, draft.stats[index], NO_DIGEST, word(error)))
+
+    def _open_again(self, path: bytes) -> Draft:
+        """The draft of a directory; one that was kept as known becomes a draft again."""
+        known = self.folders.pop(path, None)
+        if known is not None:
+            draft = self.drafts[path] = Draft(path, known.children())
+            draft.tags[:] = known.tags
+            draft.stats = [known.stats[i : i + STAT.size] for i in range(0, len(known.stats), STAT.size)]
+            draft.digests = [known.digests[i : i + DIGEST_SIZE] for i in range(0, len(known.digests), DIGEST_SIZE)]
+            draft.targets = {remark.place: remark.target for remark in known.remarks if remark.target}
+        return self.drafts[path]
+
+    def pending(self) -> list[tuple[Draft, list[int]]]:
+        """The files still to be read, by directory, in the order of the walk."""
+        found = []
+        for draft in self.drafts.values():
+            if PENDING in draft.tags:
+                found.append((draft, [index for index, tag in enumerate(draft.tags) if tag == PENDING]))
+        return found
+
+    def read_here(self, work: Sequence[tuple[Draft, list[int]]]) -> None:
+        """Read pending files in this process."""
+        for draft, indexes in work:
+            try:
+                descriptor = self.cursor.at(draft.path)
+            except OSError as error:
+                gone = error.errno in (ENOENT, ENOTDIR, ELOOP)
+                lost: Finding = (VANISHED if gone else UNREADABLE, NO_STAT, NO_DIGEST, "" if gone else word(error))
+                for index in indexes:
+                    draft.put(index, lost)
+                continue
+            for index in indexes:
+                draft.put(index, examine(descriptor, draft.names[index], self.buffer))
+            self.read += len(indexes)
+
+    def settle_changed(self) -> bool:
+        """Look again at what was no longer what its listing said; whether there is more to read or list after that."""
+        again = [draft for draft in self.drafts.values() if CHANGED in draft.tags]
+        for draft in again:
+            for index in [index for index, tag in enumerate(draft.tags) if tag == CHANGED]:
+                descriptor = self.cursor.at(draft.path)
+                self._classify(draft, index, descriptor)
+                if draft.tags[index] == DIRECTORY and not self.only_known:
+                    below = join(draft.path, draft.names[index])
+                    try:
+                        self.list_from(below)
+                    except OSError as error:
+                        self._fail(below, error)
+        return bool(again)
+
+
+def in_raw_order(listed: list[os.DirEntry[str]]) -> bytes:
+    """Sort a listing by raw names, in place; the raw names joined by NUL."""
+    listed.sort(key=_name)
+    joined = "\0".join([entry.name for entry in listed])
+    if not joined.isascii():
+        listed.sort(key=lambda entry: os.fsencode(entry.name))
+        joined = "\0".join([entry.name for entry in listed])
+    return os.fsencode(joined)
+
+
+def stats_of(listed: Sequence[os.DirEntry[str]]) -> bytes:
+    """The stat column of a listing, by one lstat each. Raises `OSError` where an entry is gone."""
+    pack_stat = STAT.pack
+    column = []
+    for entry in listed:
+        s = entry.stat(follow_symlinks=False)
+        mode = s.st_mode
+        if mode & 0o170000 == S_IFDIR:
+            column.append(pack_stat(s.st_dev, s.st_ino, 0, 0, 0, mode))
+        else:
+            column.append(pack_stat(s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns, mode))
+    return b"".join(column)
