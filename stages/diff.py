@@ -7,11 +7,120 @@ Effects: none.
 
 from __future__ import annotations
 
-from outfitter.model.outcome import Change, Snapshot
+import posixpath
+from collections.abc import Iterator
+
+from blake3 import blake3
+from returns.result import Success
+
+from outfitter.model.outcome import Change, ChangeKind, Ending, Row, Snapshot
 from outfitter.model.projection import Record
 from outfitter.railway import Outcome
+from outfitter.tree import Rows, compare, join, pack
+from outfitter.zones import Ground, ground, raw, text, zones
+
+_SPECIAL = {blake3(kind.encode()).digest(): kind for kind in ("fifo", "socket", "block", "char")}
+_REGULAR = "fx"
+
+Difference = tuple[bytes, Row | None, Row | None]
 
 
 def diff(record: Record, baseline: Snapshot, actual: Snapshot) -> Outcome[tuple[Change, ...]]:
-    """Every change in the projection, and every linked file whose durable bytes changed, sorted by raw path (spec/50)."""
-    raise NotImplementedError
+    """Every change in the projection, and every linked file whose durable bytes changed, sorted by raw path (spec/50).
+
+    An added or deleted directory is named only where nothing below it is: its content tells the rest.
+    """
+    held = zones(record)
+    before, after = pack(baseline.durable), pack(actual.durable)
+    changes: dict[bytes, Change] = {}
+    for path, old, new in _telling(list(compare(baseline.tree, actual.tree))):
+        name = text(path)
+        behind = before.at(path) if old and old.tag == "l" else None
+        changes[path] = _change(name, ground(held, name), old, new, behind)
+    for path in _linked_files(record, baseline):
+        one, other = before.at(path), after.at(path)
+        if path not in changes and one and (one.digest != other.digest if other else True):
+            changes[path] = _written_through(text(path), ground(held, text(path)), one, other)
+    return Success(tuple(changes[path] for path in sorted(changes)))
+
+
+def _telling(differences: list[Difference]) -> Iterator[Difference]:
+    """All but the directories that came or went with something below them."""
+    full = {posixpath.dirname(path) for path, _, _ in differences}
+    for path, old, new in differences:
+        only = new if old is None else old if new is None else None
+        if not (only and only.tag == "d" and path in full):
+            yield path, old, new
+
+
+def _change(path: str, ground: Ground, old: Row | None, new: Row | None, behind: Row | None) -> Change:
+    kind = change_kind(old, new)
+    sized = behind or old
+    return Change(
+        path,
+        kind,
+        ground.zone,
+        ground.state_path,
+        ground.strategy,
+        policy(ground, kind, new),
+        sized.size if sized and (behind or sized.tag in _REGULAR) else None,
+        new.size if new and new.tag in _REGULAR else None,
+        _note(new),
+    )
+
+
+def change_kind(old: Row | None, new: Row | None) -> ChangeKind:
+    """What happened to one path, from its tags and digests before and after (spec/50)."""
+    if old is None:
+        return "added"
+    if new is None:
+        return "deleted"
+    if old.tag == "l":
+        return "relinked" if new.tag == "l" else "replaced-link" if new.tag in "fxdu" else "kind"
+    if old.tag in "fxu" and new.tag in "fxu":
+        return "mode" if {old.tag, new.tag} == {"f", "x"} and old.digest == new.digest else "modified"
+    return "modified" if {old.tag, new.tag} == {"d", "u"} else "kind"
+
+
+def policy(ground: Ground, kind: ChangeKind, new: Row | None) -> Ending:
+    """What the strategy does to a change, before the bridge has tried it: what cannot be carried over is discarded."""
+    if ground.strategy == "discard":
+        return "discarded"
+    if new is not None and new.tag == "u":
+        return "unreadable"
+    if ground.strategy in ("warn", "prompt"):
+        return "warned"
+    if ground.strategy == "error":
+        return "failed"
+    if kind in ("deleted", "relinked") or (new is not None and new.tag in "lo"):
+        return "discarded"
+    return "bridged" if ground.bridge else "adopted"
+
+
+def _note(new: Row | None) -> str:
+    if new is None:
+        return ""
+    if new.tag == "o":
+        return _SPECIAL.get(new.digest, "special file")
+    return f"link to {text(new.target)}" if new.tag == "l" else new.note
+
+
+def _written_through(path: str, ground: Ground, one: Row, other: Row | None) -> Change:
+    kind: ChangeKind = "modified" if other else "deleted"
+    after = other.size if other else None
+    return Change(path, kind, ground.zone, ground.state_path, ground.strategy, "durable", one.size, after)
+
+
+def _linked_files(record: Record, baseline: Snapshot) -> Iterator[bytes]:
+    """Projection paths of the links that stand for durable state, as they were at launch."""
+    rows: Rows = pack(baseline.tree.rows)
+    for state in record.states:
+        if state.handling != "symlink":
+            continue
+        path = raw(state.key.rstrip("/"))
+        folder = rows.folders.get(path) if state.key.endswith("/") else None
+        if folder is not None:
+            names = enumerate(folder.children())
+            yield from (join(path, name) for i, name in names if folder.tags[i] == ord("l"))
+        elif (row := rows.at(path)) and row.tag == "l":
+            yield path
