@@ -1,0 +1,105 @@
+"""The stage runner: names, times, crashes, and signals that come before the harness."""
+
+import pytest
+from returns.io import IOFailure, IOSuccess
+from returns.result import Failure, Success
+
+from outfitter.edges.signals import Signals
+from outfitter.edges.steps import recorder
+from outfitter.errors import Interrupted, UsageError
+from outfitter.railway import Terminated, fold, perform
+
+
+def counter():
+    count = 0
+
+    def clock():
+        nonlocal count
+        count += 1
+        return count
+
+    return clock
+
+
+def opened(effect):
+    return fold(perform(effect), lambda value: value, lambda error: error)
+
+
+def pure_stage(value):
+    return Success(value + 1)
+
+
+def effect_stage(value):
+    return IOSuccess(value)
+
+
+def bad_stage():
+    return Failure(UsageError("no"))
+
+
+def crashing_stage():
+    raise ValueError("a bug")
+
+
+def test_stages_are_named_timed_and_lifted():
+    step, steps = recorder(counter(), Signals())
+    assert opened(step(pure_stage, 1)) == 2
+    assert opened(step(effect_stage, value=3)) == 3
+    assert opened(step(bad_stage)) == UsageError("no")
+    assert [tuple(note) for note in steps()] == [
+        ("pure stage", "ok", 1, 2),
+        ("effect stage", "ok", 3, 4),
+        ("bad stage", "usage-error", 5, 6),
+    ]
+
+
+def test_a_bug_carries_the_name_of_its_stage():
+    step, steps = recorder(counter(), Signals())
+    with pytest.raises(ValueError, match="a bug") as caught:
+        step(crashing_stage)
+    assert caught.value.outfitter_stage == "crashing stage"
+    assert steps()[0].status == "crashed"
+
+
+def test_a_signal_before_the_start_ends_the_launch_at_the_next_stage():
+    signals = Signals()
+    step, steps = recorder(counter(), signals)
+    signals._arrive(15, None)
+    assert opened(step(pure_stage, 1)) == Interrupted(15)
+    assert steps()[0].status == "interrupted"
+
+
+def test_a_signal_after_the_start_stops_no_stage():
+    signals = Signals()
+    step, _ = recorder(counter(), signals)
+    with signals.running():
+        signals._arrive(15, None)
+    assert opened(step(pure_stage, 1)) == 2
+    signals.saving()
+    signals._arrive(15, None)
+    assert opened(step(pure_stage, 1)) == 2
+
+
+def test_a_stage_may_stop_itself_between_two_files():
+    def long_stage():
+        raise Terminated(2)
+
+    step, _ = recorder(counter(), Signals())
+    assert opened(step(long_stage)) == Interrupted(2)
+
+
+def test_recovering_another_run_leaves_the_launch_stoppable():
+    told = []
+    signals = Signals()
+    signals.reset(told.append)
+    signals.saving()
+    signals._arrive(15, None)
+    assert len(told) == 1
+    signals.saved()
+    assert signals.stop() == 15
+
+
+def test_an_effect_failure_is_noted_by_its_kind():
+    step, steps = recorder(counter(), Signals())
+    step(lambda: IOFailure(UsageError("no")))
+    assert steps()[0].status == "usage-error"
