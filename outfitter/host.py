@@ -160,11 +160,10 @@ class Token(Protocol):
 
 
 class Occupied(NamedTuple):
-    """A run directory that this launch holds: its record as journalled, the lock, and what to tell of the journal."""
+    """A run directory that this launch holds: its record as journalled, and the lock."""
 
     record: Record
     token: Token
-    notices: tuple[Notice, ...] = ()
 
 
 class Journalled(NamedTuple):

@@ -7,11 +7,98 @@ Effects: removes or retains the run directory, forgets its journal, releases the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from attrs import evolve
+
+from outfitter.errors import Interrupted, LaunchError
 from outfitter.host import Occupied, Runs
-from outfitter.model.projection import Prepared, Report, Settled
-from outfitter.railway import Effect, Outcome
+from outfitter.model.outcome import Settlement
+from outfitter.model.projection import Phase, Prepared, Record, Report, Settled
+from outfitter.model.request import Notice
+from outfitter.railway import Effect, Outcome, done, fold, guarded
+
+Told = tuple[Notice, ...]
 
 
 def cleanup(runs: Runs, prepared: Prepared, occupied: Occupied, outcome: Outcome[Settled]) -> Effect[Report]:
-    """Always succeeds: what could not be removed or saved is a notice, and never replaces the first error (spec/50)."""
-    raise NotImplementedError
+    """Always succeeds: what could not be removed or saved is a notice, and never replaces the first error (spec/50).
+
+    A run that was retained, or holds what could not be saved, stays, with its journal saying so. One that was to be settled
+    and could not be (a second signal, a bug) stays as it is for recovery. Everything else is removed and forgotten.
+    """
+    settled = fold(outcome, lambda value: value, lambda error: _unsettled(runs, occupied, error))
+    record = settled.record
+
+    def finish() -> Effect[Report]:
+        record, told = _finish(runs, settled)
+        notices = settled.settlement.notices + told
+        return done(Report(prepared, record, settled.ended, settled.settlement, notices))
+
+    def cut_short(error: LaunchError) -> Effect[Report]:
+        ended = error if isinstance(error, Interrupted) else settled.ended
+        notices = (*settled.settlement.notices, _left(record.root, "cleaning up was cut short"))
+        return done(Report(prepared, record, ended, settled.settlement, notices))
+
+    report: Effect[Report] = guarded(finish, "cleanup").lash(cut_short)
+    _quietly(lambda: runs.close(occupied.token))
+    return report
+
+
+def finish_removal(runs: Runs, record: Record) -> Told:
+    """Remove a run directory that holds nothing of worth, and forget its journal, unless something is left for a later try."""
+    told = _tell(lambda: runs.remove(record.root, record.device, record.inode), record)
+    return told or _tell(lambda: _forget(runs, record), record)
+
+
+def _unsettled(runs: Runs, occupied: Occupied, error: LaunchError) -> Settled:
+    """A run that never came to its settlement; if its harness had started, nothing of it is taken as saved."""
+    record = runs.latest(occupied.record.run_id) or occupied.record
+    return Settled(record, error, Settlement(saved=record.phase == "preparing", complete=False))
+
+
+def _finish(runs: Runs, settled: Settled) -> tuple[Record, Told]:
+    record = settled.record
+    if record.changes is None and not settled.settlement.saved:
+        return record, (_left(record.root, "what this run wrote is not saved yet"),)
+    if not settled.settlement.saved:
+        return _stay(runs, record, "unsaved", _unsaved(record))
+    if record.retained:
+        return _stay(runs, record, "retained", Notice("notice", "retained", f"projection retained: {record.root}"))
+    over = evolve(record, phase="settled")
+    told = _tell(lambda: runs.journal(evolve(over, changes=None)), record)
+    return over, told + finish_removal(runs, over)
+
+
+def _stay(runs: Runs, record: Record, phase: Phase, notice: Notice) -> tuple[Record, Told]:
+    kept = evolve(record, phase=phase)
+    return kept, (*_tell(lambda: runs.journal(kept), record), notice)
+
+
+def _unsaved(record: Record) -> Notice:
+    text = f"some of what this run wrote could not be saved; it stays in {record.root}"
+    return Notice("warning", "unsaved", text, "mend what stands in the way, then: outfitter recover")
+
+
+def _left(root: str, why: str) -> Notice:
+    return Notice("warning", "left-to-recovery", f"{why}: {root} stays", "outfitter recover")
+
+
+def _forget(runs: Runs, record: Record) -> Told:
+    runs.forget(record.run_id)
+    return ()
+
+
+def _tell(job: Callable[[], Told], record: Record) -> Told:
+    try:
+        return job()
+    except OSError as error:
+        place = error.filename or record.root
+        return (Notice("warning", "cleanup-failed", f"{place}: {error.strerror or error}"),)
+
+
+def _quietly(job: Callable[[], None]) -> None:
+    try:
+        job()
+    except OSError:
+        return

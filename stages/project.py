@@ -7,13 +7,23 @@ Effects: makes the run directory, and everything below it; creates missing durab
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
+from attrs import evolve
+from returns.result import Failure, Success
+
 from outfitter.adapters import Adapter
+from outfitter.containment import faults
+from outfitter.errors import CompositionFailed
 from outfitter.host import Occupied, Projecting, Runs, Terminal
+from outfitter.materialize import Made, durable_targets, place_states, plant_seeds, write_plan
 from outfitter.model.composition import Composition
 from outfitter.model.projection import Facts, Prepared, Projected, ProjectionPlan, Record
-from outfitter.model.request import Request
+from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Settings, Strategies
-from outfitter.railway import Effect, Outcome
+from outfitter.railway import Effect, Outcome, attempt
+from outfitter.record import record_of
 
 
 def plan_projection(
@@ -24,15 +34,68 @@ def plan_projection(
     facts: Facts,
     request: Request,
 ) -> Outcome[ProjectionPlan]:
-    """The adapter's plan, checked: every path stays inside the projection, no path is of two kinds, unsupported elements warned."""
-    raise NotImplementedError
+    """The adapter's plan, checked: every path stays inside the projection, no path is of two kinds, unsupported elements warned.
+
+    Each element that the adapter cannot project is one warning here, whether the adapter or its plan names it (spec/40).
+    """
+    return adapter.plan(request, settings, composition, strategies, facts).bind(partial(_admit, adapter, composition))
+
+
+def _admit(adapter: Adapter, composition: Composition, plan: ProjectionPlan) -> Outcome[ProjectionPlan]:
+    wrong = faults(plan)
+    if wrong:
+        hint = "rename what makes the path: an overlay file, a skill, a command or a subagent"
+        return Failure(CompositionFailed(f"{adapter.id}: {'; '.join(wrong)}", hint))
+    elements = tuple(dict.fromkeys((*plan.unsupported, *adapter.unsupported_elements(composition))))
+    warnings = tuple(_unsupported(adapter.id, element) for element in elements)
+    return Success(evolve(plan, unsupported=elements, notices=(*plan.notices, *warnings)))
+
+
+def _unsupported(harness: str, element: str) -> Notice:
+    return Notice("warning", "unsupported-element", f"{element}: {harness} cannot be given this; it is left out")
 
 
 def open_run(runs: Runs, prepared: Prepared) -> Effect[Occupied]:
-    """The run directory, made and locked, with its journal written in phase `preparing`."""
-    raise NotImplementedError
+    """The run directory, made and locked, with its journal written in phase `preparing`.
+
+    A first journal, without an inode, is written before the directory is made, so that a launcher killed between the two leaves
+    nothing that recovery does not know of. That it cannot be written is said once, with the baseline. Errors: `EffectFailed`, naming the temporary directory where that is what is wrong.
+    """
+
+    def occupy() -> Outcome[Occupied]:
+        root = prepared.site.root
+        intent = record_of(prepared, root, 0, 0)
+        runs.journal(intent)
+        try:
+            token, device, inode = runs.open(root)
+        except OSError:
+            runs.forget(intent.run_id)
+            raise
+        record = evolve(intent, device=device, inode=inode)
+        runs.journal(record)
+        return Success(Occupied(record, token))
+
+    return attempt("make the run directory", occupy)
 
 
 def project(projecting: Projecting, terminal: Terminal, prepared: Prepared, record: Record) -> Effect[Projected]:
-    """Carry the plan out: generated files, copies, links, watched copies, seeds (spec/50, "Materializing")."""
-    raise NotImplementedError
+    """Carry the plan out: generated files, copies, links, watched copies, seeds (spec/50, "Materializing").
+
+    Errors: `EffectFailed` naming the durable place that cannot be had, with the settings that do without it, or the
+    path below the run directory that could not be made.
+    """
+
+    def build(targets: Mapping[str, str]) -> Projected:
+        made, plan = Made([], [], []), prepared.plan
+        projecting.make_directory(record.projection)
+        write_plan(projecting, plan, record, made)
+        place_states(projecting, record, targets, made)
+        plant_seeds(projecting, terminal, plan.seeds, record, made)
+        projected = made.projected(record)
+        if record.retained:
+            from outfitter.originals import keep_originals
+
+            keep_originals(projecting, plan, record, projected.rows, projected.durable)
+        return projected
+
+    return attempt("make the projection", lambda: durable_targets(projecting, record).map(build))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
 
 from blake3 import blake3
 
@@ -15,7 +14,6 @@ from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Ambient
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)
 
 
 class Builder:
@@ -138,37 +136,13 @@ def _check_kind(path: str, mode: int, directory: bool) -> None:
 
 def _create(target: str, content: bytes) -> None:
     """A new durable file, whole from its first moment; one that somebody else made meanwhile is left alone."""
-    try:
-        if content:
-            _create_by_link(target, content)
-        else:
-            _write_new(target, content)
-    except FileExistsError:
-        return
+    from outfitter.edges.beside import Beside
 
-
-def _create_by_link(target: str, content: bytes) -> None:
-    beside = os.path.join(os.path.dirname(target), f".outfitter-{os.urandom(6).hex()}.tmp")
     try:
-        _write_new(beside, content)
-        os.link(beside, target, follow_symlinks=False)
-    except FileExistsError:
-        raise
+        with Beside(target, os.fsync) as beside:
+            beside.begin(0o600, 0o600)
+            write_whole(beside.descriptor, content)
+            os.fsync(beside.descriptor)
+            beside.appear()
     except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise OSError(error.errno, error.strerror, target) from None
-        _write_new(target, content)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
-
-
-def _write_new(path: str, content: bytes) -> None:
-    descriptor = os.open(path, _NEW, 0o600)
-    try:
-        os.fchmod(descriptor, 0o600)
-        write_whole(descriptor, content)
-        if content:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        raise OSError(error.errno, error.strerror, target) from None

@@ -1,0 +1,59 @@
+"""What text files held at the start of a retained run, kept beside its projection for `outfitter diff --content` (spec/50)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+
+from outfitter.host import Projecting
+from outfitter.model.outcome import Row
+from outfitter.model.projection import ProjectionPlan, Record
+
+LIMIT = 256 * 1024
+DIRECTORY = "originals"
+# Files of the harnesses that may hold a credential: never copied a second time.
+_SECRET_NAMES = (
+    "auth.json",
+    "models.json",
+    "mcp.json",
+    ".mcp.json",
+    "settings.json",
+    ".claude.json",
+    ".credentials.json",
+)
+_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "HEADERS", "CREDENTIAL")
+_SHORTEST_SECRET = 6
+
+
+def keep_originals(
+    projecting: Projecting, plan: ProjectionPlan, record: Record, rows: tuple[Row, ...], durable: tuple[Row, ...]
+) -> None:
+    """Copy each small file of the baseline to `<run directory>/originals/<path>`; a file that cannot be copied has no original."""
+    secret = frozenset(_secret_paths(plan))
+    for path in sorted({_path(row) for row in (*rows, *durable) if row.size <= LIMIT}):
+        if path not in secret and posixpath.basename(path) not in _SECRET_NAMES:
+            place = f"{record.root}/{DIRECTORY}/{path}"
+            try:
+                projecting.make_directory(posixpath.dirname(place))
+                projecting.copy(f"{record.projection}/{path}", place, False)
+            except OSError:
+                continue
+
+
+def _secret_paths(plan: ProjectionPlan) -> Iterator[str]:
+    """Bridged credentials, and generated files that hold what the child's environment holds in secret."""
+    yield from (bridge.path for bridge in plan.bridges if bridge.rule in ("credentials", "member"))
+    values = tuple(_secrets(plan.launch.env_set))
+    for item in plan.generated:
+        if any(value in item.content for value in values):
+            yield item.path
+
+
+def _secrets(env: Mapping[str, str]) -> Iterator[bytes]:
+    for name, value in env.items():
+        if len(value) >= _SHORTEST_SECRET and any(word in name.upper() for word in _SECRET_WORDS):
+            yield value.encode("utf-8", "surrogateescape")
+
+
+def _path(row: Row) -> str:
+    return row.path.decode("utf-8", "surrogateescape")
