@@ -10,6 +10,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from outfitter.edges.directories import make_directories, write_whole
 from outfitter.host import Journalled, Runs, Token
@@ -44,20 +45,27 @@ def journal_directory(ambient: Ambient) -> str:
 def runs(ambient: Ambient) -> Runs:
     """The run directories of this user, on this machine."""
     latest: dict[str, Record] = {}
-    told: list[Notice] = []
+    written: set[str] = set()
 
     def journal(record: Record) -> tuple[Notice, ...]:
-        notices = _journal(ambient, record)
         latest[record.run_id] = record
-        fresh = tuple(notice for notice in notices if notice not in told)
-        told.extend(fresh)
-        return fresh
+        notices = _journal(ambient, record)
+        if not notices:
+            written.add(record.run_id)
+        return notices
+
+    def forget(run_id: str) -> None:
+        try:
+            _forget(ambient, run_id)
+        except OSError:
+            if run_id not in latest or run_id in written:
+                raise
 
     return Runs(
         name=lambda agent, harness: _name(ambient, agent, harness),
         open=_open,
         journal=journal,
-        forget=lambda run_id: _forget(ambient, run_id),
+        forget=forget,
         remove=_remove,
         close=lambda token: os.close(token.descriptor),
         stale=lambda: _stale(ambient),
@@ -122,26 +130,17 @@ def _lock_new(root: str) -> tuple[Token, int, int]:
 
 def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
     data = encode(record)
-    problems = []
+    if record.inode:
+        # The copy serves `outfitter diff` and launches inside this one; nothing of the run itself depends on it.
+        with suppress(OSError):
+            _copy_into(record, data)
     try:
         _replace(ambient, record.run_id, data)
     except OSError as error:
-        problems.append(_not_journalled(journal_directory(ambient), error))
-    if record.inode:
-        try:
-            _copy_into(record, data)
-        except OSError as error:
-            problems.append(_not_journalled(record.root, error))
-    return tuple(problems)
-
-
-def _not_journalled(place: str, error: OSError) -> Notice:
-    reason = error.strerror or str(error)
-    return Notice(
-        "notice",
-        "no-journal",
-        f"{error.filename or place}: {reason}: this run could not be recovered if it were killed",
-    )
+        place = error.filename or journal_directory(ambient)
+        text = f"{place}: {error.strerror or error}: this run could not be recovered if it were killed"
+        return (Notice("notice", "no-journal", text),)
+    return ()
 
 
 def _replace(ambient: Ambient, run_id: str, data: bytes) -> None:
