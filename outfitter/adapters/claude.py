@@ -1,0 +1,234 @@
+"""Claude Code: the composition over the machine's own configuration, or as the whole of it (OFTR-006.5, 006.9.4; spec/40). Pure."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from attrs import evolve
+from returns.result import Failure
+
+from outfitter.adapters import Adapter
+from outfitter.adapters.claude_arguments import (
+    APPEND_FILE,
+    APPENDED_FILE,
+    SETTINGS,
+    SETTINGS_FILE,
+    SYSTEM_FILE,
+    Words,
+    composed_words,
+    context_names,
+    generated_texts,
+    guarded,
+)
+from outfitter.adapters.claude_gateway import Gateway, gateway
+from outfitter.adapters.claude_model import effort, leader_target
+from outfitter.adapters.claude_plugin import Parts, parts
+from outfitter.adapters.claude_remarks import remarks
+from outfitter.adapters.claude_seed import Seeded, seeded_state
+from outfitter.adapters.claude_state import (
+    STATE,
+    Mode,
+    bridges,
+    declared,
+    fallback_notice,
+    knows,
+    mode,
+    seeds,
+    state_file,
+    state_paths,
+    strategy_of,
+)
+from outfitter.adapters.claude_tools import session_tools
+from outfitter.adapters.claude_wants import further, session_folder, wants
+from outfitter.adapters.controls import (
+    effective_controls,
+    native_context,
+    one_run,
+    unset_credential,
+)
+from outfitter.adapters.models import credential_missing
+from outfitter.adapters.pi_sessions import resolved
+from outfitter.model.composition import Composition, Controls
+from outfitter.model.projection import Bridge, Facts, Generated, LaunchPlan, ProjectionPlan, Seed
+from outfitter.model.request import Notice, Request
+from outfitter.model.settings import Settings, Strategies
+from outfitter.railway import Outcome
+
+DIRECTORY = "CLAUDE_CONFIG_DIR"
+ELEMENTS = ("identity", "skills", "subagents", "mcp", "model", "thinking", "tools", "commands")
+SERVERS_FILE = "mcp.json"
+
+
+class State(NamedTuple):
+    """What a run starts from and merges back: nothing at all where it is inherited (006.5.21)."""
+
+    strategies: Strategies
+    generated: tuple[Generated, ...] = ()
+    seeds: tuple[Seed, ...] = ()
+    bridges: tuple[Bridge, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def plan(
+    request: Request, settings: Settings, composition: Composition, strategies: Strategies, facts: Facts
+) -> Outcome[ProjectionPlan]:
+    """The whole launch as data.
+
+    Errors: `CompositionFailed` where the selected gateway's credential is not in the environment, `UsageError` where a
+    pass-through file that must be merged cannot be read.
+    """
+    chosen = mode(request, settings, facts.help)
+    controls = effective_controls(composition, "claude")
+    env = {**request.ambient.env, **controls.environment}
+    target, _ = leader_target(composition)
+    missing = unset_credential(composition, "claude", request.ambient.env)
+    if missing and target is not None:
+        return Failure(credential_missing(composition, missing))
+    made = parts(composition, facts, not chosen.isolated)
+    state = _state(request, strategies, facts, chosen, controls)
+    return gateway(target, composition.agent, env).bind(
+        lambda way: composed_words(request, settings, composition, facts, chosen, controls, made.surplus, way).map(
+            lambda words: _assembled(
+                request, settings, composition, facts, chosen, controls, _Made(made, state, way, words)
+            )
+        )
+    )
+
+
+def unsupported_elements(composition: Composition) -> tuple[str, ...]:
+    """Selected loadout elements that Claude Code has nothing for (006.1.3, 006.5.10); never `extensions` (006.6.7)."""
+    selected = {"plugins": composition.plugins, "prompt_template": composition.prompt_template}
+    return tuple(name for name, value in selected.items() if value)
+
+
+class _Made(NamedTuple):
+    parts: Parts
+    state: State
+    gateway: Gateway
+    words: Words
+
+
+def _assembled(
+    request: Request,
+    settings: Settings,
+    composition: Composition,
+    facts: Facts,
+    chosen: Mode,
+    controls: Controls,
+    made: _Made,
+) -> ProjectionPlan:
+    arguments, told = _arguments(composition, facts, made.words)
+    ours = (*generated_texts(made.words), Generated(SERVERS_FILE, _servers(composition)), *made.parts.generated)
+    generated = (*ours, *made.state.generated)
+    guard = ("--strict-mcp-config",) if chosen.isolated else ("--plugin-dir", facts.projection)
+    return ProjectionPlan(
+        harness="claude",
+        generated=generated,
+        copied=made.parts.copied,
+        seeds=made.state.seeds,
+        bridges=made.state.bridges,
+        strategies=one_run(made.state.strategies, (file.path for file in generated)),
+        launch=LaunchPlan(
+            facts.executable,
+            (*arguments, *guard, *guarded(made.words.args, guard), *made.words.passthrough),
+            _environment(controls, chosen, facts, made.gateway),
+            made.gateway.unset,
+        ),
+        exported=facts.projection,
+        unsupported=unsupported_elements(composition),
+        native_reads=(*native_context(facts, context_names(facts)), *made.parts.native),
+        notices=(
+            *fallback_notice(chosen, facts.executable, facts.help),
+            *made.words.notices,
+            *remarks(request, settings, composition, controls, facts, chosen),
+            *made.parts.notices,
+            *made.state.notices,
+            *told,
+        ),
+    )
+
+
+def _arguments(composition: Composition, facts: Facts, words: Words) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
+    """Our own options; those that take a list stand before others, so that no prompt is swallowed."""
+    target, lost = leader_target(composition)
+    tools = session_tools(composition)
+    level = effort(composition.thinking, composition.agent, facts.help)
+    files = (
+        ("--system-prompt-file", SYSTEM_FILE, bool(words.prompts.system)),
+        (APPEND_FILE, APPENDED_FILE, bool(words.prompts.appended)),
+        ("--mcp-config", SERVERS_FILE, True),
+    )
+    composed = words.prompts.system or words.prompts.appended
+    fresh = bool(composed) and knows(facts.help, "--system-prompt-snapshot")
+    values = (
+        ("--tools", tools.allow, tools.allow is not None),
+        ("--disallowedTools", tools.deny, bool(tools.deny)),
+        (SETTINGS, posixpath.join(facts.projection, SETTINGS_FILE), words.settings is not None),
+        ("--model", target.model if target else "", target is not None),
+        ("--effort", level.name, bool(level.name)),
+        ("--system-prompt-snapshot", "off", fresh),
+    )
+    places = [(option, posixpath.join(facts.projection, name)) for option, name, wanted in files if wanted]
+    given = [(option, value or "") for option, value, wanted in values if wanted]
+    flat = tuple(word for pair in (*places, *given) for word in pair)
+    return flat, (*lost, *tools.notices, *level.notices)
+
+
+def _state(request: Request, strategies: Strategies, facts: Facts, chosen: Mode, controls: Controls) -> State:
+    if not chosen.isolated:
+        return State(strategies)
+    linked = strategy_of(strategies, "projects/") == "symlink"
+    place = controls.session_directory
+    bridged = linked and not place
+    seeded: Seeded = seeded_state(
+        state_file(request, facts.native), facts.files.get(state_file(request, facts.native)), request.ambient.cwd
+    )
+    return State(
+        _rerouted(strategies, resolved(place, request.ambient.home, facts.project_root))
+        if linked and place
+        else strategies,
+        (Generated(STATE, seeded.content),) if seeded.content is not None else (),
+        seeds(facts, session_folder(request, facts), bridged),
+        bridges(request, facts, strategies, seeded.account, bridged),
+        seeded.notices,
+    )
+
+
+def _rerouted(strategies: Strategies, place: str) -> Strategies:
+    """`projects/` over a configured session directory (006.5.8)."""
+    rows = (
+        row._replace(path=row.path._replace(native=place.rstrip("/") + "/")) if row.path.key == "projects/" else row
+        for row in strategies.declared
+    )
+    return evolve(strategies, declared=tuple(rows))
+
+
+def _servers(composition: Composition) -> bytes:
+    """Always written: an isolated run is strict even with no server at all (006.5.11)."""
+    servers = {server.id: dict(server.definition) for server in composition.servers}
+    return json.dumps({"mcpServers": servers}, indent=2, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
+
+
+def _environment(controls: Controls, chosen: Mode, facts: Facts, way: Gateway) -> Mapping[str, str]:
+    """An inherited run neither sets nor unsets the directory variable (006.5.20, spec/95 RUN-13)."""
+    own = {name: value for name, value in controls.environment.items() if name not in way.unset}
+    return {**own, **way.env, **({DIRECTORY: facts.projection} if chosen.isolated else {})}
+
+
+ADAPTER = Adapter(
+    id="claude",
+    command="claude",
+    variable=DIRECTORY,
+    home=".claude",
+    install="npm install -g @anthropic-ai/claude-code",
+    elements=ELEMENTS,
+    state_paths=state_paths,
+    wants=wants,
+    unsupported_elements=unsupported_elements,
+    plan=plan,
+    further=further,
+    declared=declared(""),
+)

@@ -1,0 +1,127 @@
+"""A model gateway that never gets another login, and the one `--settings` file that everything folds into (006.9.4, spec/40). Pure.
+
+Measured: `env` of a user's or a project's settings beats the process environment, `--settings` beats both, and of two
+`--settings` the last wins. An `apiKeyHelper` of the user's settings is sent to whatever host is configured, unless it is
+empty there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from returns.result import Failure, Success
+
+from outfitter.errors import CompositionFailed, UsageError
+from outfitter.model.composition import ModelTarget
+from outfitter.railway import Outcome
+
+# Whatever else could sign a request, or send it to another service; empty counts as unset there.
+OTHER_LOGINS = (
+    "ANTHROPIC_API_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
+    "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+    "CLAUDE_CODE_SESSION_ACCESS_TOKEN",
+    "ANTHROPIC_IDENTITY_TOKEN",
+    "ANTHROPIC_IDENTITY_TOKEN_FILE",
+    "ANTHROPIC_PROFILE",
+    "ANTHROPIC_UNIX_SOCKET",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_CODE_USE_MANTLE",
+    "CLAUDE_CODE_USE_GATEWAY",
+    "CLAUDE_CODE_USE_ANTHROPIC_AWS",
+    "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD",
+)
+HELPER = "apiKeyHelper"
+NO_TOKEN = "none"
+_REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|^\$([A-Za-z_][A-Za-z0-9_]*)$")
+
+
+class Gateway(NamedTuple):
+    """What the child is given: variables to set, variables to unset, and the settings that hold them against other files."""
+
+    env: Mapping[str, str]
+    unset: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+
+NO_GATEWAY = Gateway({}, (), {})
+
+
+def gateway(target: ModelTarget | None, agent: str, env: Mapping[str, str]) -> Outcome[Gateway]:
+    """The gateway of a registry target; none for any other. `env` is what the child would have.
+
+    Errors: a header that names a variable which is unset or empty.
+    """
+    if target is None or target.kind != "registry":
+        return Success(NO_GATEWAY)
+    headers: list[str] = []
+    for name, value in target.headers.items():
+        text, unset = _expanded(value, env)
+        if unset:
+            return Failure(
+                CompositionFailed(
+                    f"agent {agent}: header {name} of provider {target.provider} needs the environment variable {unset},"
+                    " which is unset or empty",
+                    f"export {unset}=… before the launch",
+                )
+            )
+        headers.append(f"{name}: {text}")
+    given = {
+        "ANTHROPIC_BASE_URL": base_url(target.base_url),
+        "ANTHROPIC_AUTH_TOKEN": env.get(target.variable, "") if target.variable else NO_TOKEN,
+        "ANTHROPIC_CUSTOM_HEADERS": "\n".join(headers),
+    }
+    emptied = {**given, **dict.fromkeys(OTHER_LOGINS, "")}
+    return Success(Gateway(given, OTHER_LOGINS, {"env": emptied, HELPER: ""}))
+
+
+def base_url(url: str) -> str:
+    """The address as the program wants it: without `/v1` and without a slash at its end."""
+    return url.rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def settings_document(layers: tuple[Mapping[str, Any], ...], over: Gateway) -> bytes | None:
+    """The generated settings: `layers` lowest first, the gateway's own keys over them all; None where there is nothing to say."""
+    merged: dict[str, Any] = {}
+    for layer in (*layers, over.settings):
+        merged = _merged(merged, layer)
+    return json.dumps(merged, indent=2).encode() + b"\n" if merged else None
+
+
+def settings_object(text: str) -> Outcome[Mapping[str, Any]]:
+    """The JSON object that a `--settings` holds.
+
+    Errors: a `UsageError` where it is none, for folding would lose it and not folding would lose ours.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return Success(value)
+    return Failure(
+        UsageError("--settings holds no JSON object", "it is merged with the settings that this run generates")
+    )
+
+
+def _merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(low)
+    for key, value in high.items():
+        below = merged.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def _expanded(value: str, env: Mapping[str, str]) -> tuple[str, str]:
+    """A header's value with its variables filled in, and the first variable that has nothing to give ("" for none)."""
+    names = [found[1] or found[2] for found in _REFERENCE.finditer(value)]
+    unset = next((name for name in names if not env.get(name)), "")
+    return _REFERENCE.sub(lambda found: env.get(found[1] or found[2], ""), value), unset

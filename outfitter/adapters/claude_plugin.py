@@ -1,0 +1,120 @@
+"""Skills, commands and subagents as Claude Code loads them: a plugin when inherited, the configuration directory else (006.5.20). Pure."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from outfitter.adapters.claude_model import effort, subagent_model
+from outfitter.adapters.claude_tools import subagent_tools
+from outfitter.adapters.controls import flat_name, skill_files
+from outfitter.model.composition import Composition, Skill, Subagent
+from outfitter.model.projection import Copied, Facts, Generated
+from outfitter.model.request import Notice
+
+MANIFEST = ".claude-plugin/plugin.json"
+NATIVE_SKILLS = ".claude/skills"
+
+
+class Parts(NamedTuple):
+    """Files for the projection; what the program reads natively instead; skills of the tree to be switched off; what to tell."""
+
+    generated: tuple[Generated, ...]
+    copied: tuple[Copied, ...] = ()
+    native: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def plugin_name(agent: str) -> str:
+    """The plugin's name: the agent id with every character outside `[a-z0-9-]` as a dash (spec/40)."""
+    return re.sub(r"[^a-z0-9-]", "-", agent)
+
+
+def manifest(composition: Composition) -> Generated:
+    """The file that makes the projection's root a plugin."""
+    fields = {
+        "name": plugin_name(composition.agent),
+        "version": "0.0.0",
+        "description": composition.description or f"The agent {composition.agent}",
+    }
+    return Generated(MANIFEST, json.dumps(fields, indent=2).encode() + b"\n")
+
+
+def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
+    """Everything but the prompts. Inherited, a skill that `.claude/skills` offers already is not brought again (spec/15 V3)."""
+    offered = native_skills(facts)
+    physical = {v.id: v.physical for v in composition.visible_skills if v.selected}
+
+    def native_place(skill: Skill) -> str:
+        place = offered.get(skill.source) or offered.get(physical.get(skill.id, "")) or ""
+        return place if inherited and posixpath.basename(place) == flat_name(skill.id) else ""
+
+    brought = tuple(skill for skill in composition.skills if not native_place(skill))
+    files = [skill_files(skill, f"skills/{flat_name(skill.id)}") for skill in brought]
+    commands = [Generated(_command_path(c.id), c.text.encode("utf-8", "surrogateescape")) for c in composition.commands]
+    agents = [_subagent(composition, subagent) for subagent in composition.subagents]
+    return Parts(
+        generated=(
+            *((manifest(composition),) if inherited else ()),
+            *(made for made, _ in files),
+            *commands,
+            *(made for made, _ in agents),
+        ),
+        copied=tuple(copied for _, more in files for copied in more),
+        native=tuple(place for skill in composition.skills if (place := native_place(skill))),
+        surplus=_surplus(composition, offered),
+        notices=tuple(notice for _, notices in agents for notice in notices),
+    )
+
+
+def native_skills(facts: Facts) -> dict[str, str]:
+    """Physical skill folder → the native place that offers it under its own name, as far as the facts know."""
+    return {physical: place for place, physical in facts.real.items() if posixpath.dirname(place).endswith("/skills")}
+
+
+def native_skill_places(directories: Iterable[str], facts: Facts) -> tuple[str, ...]:
+    """Every name in the native skill directories that were listed."""
+    return tuple(posixpath.join(place, name) for place in directories for name in facts.listings.get(place, ()))
+
+
+def _surplus(composition: Composition, offered: dict[str, str]) -> tuple[str, ...]:
+    """Native names of the tree's skills that the agent does not select (spec/15 V3)."""
+    sources = {skill.source for skill in composition.skills}
+    names = {flat_name(skill.id) for skill in composition.skills}
+    unselected = (v.physical for v in composition.visible_skills if not v.selected and v.physical not in sources)
+    found = (posixpath.basename(offered[place]) for place in unselected if place in offered)
+    return tuple(dict.fromkeys(name for name in found if name not in names))
+
+
+def _command_path(name: str) -> str:
+    return f"commands/{name.strip('/').removesuffix('.md')}.md"
+
+
+def _subagent(composition: Composition, subagent: Subagent) -> tuple[Generated, tuple[Notice, ...]]:
+    """A subagent's file: its limits are written even where they leave nothing, for a missing list means every tool."""
+    model = subagent_model(composition, subagent)
+    level = effort(subagent.thinking, subagent.id, "")
+    tools = subagent_tools(subagent.tools, subagent.id, tuple(server.id for server in composition.servers))
+    fields: dict[str, object] = {
+        "name": subagent.id,
+        "description": " ".join(subagent.description.split()) or f"The {subagent.id} agent",
+    }
+    if tools.allow is not None:
+        fields["tools"] = list(tools.allow)
+    if tools.deny:
+        fields["disallowedTools"] = list(tools.deny)
+    if model.name:
+        fields["model"] = model.name
+    if level.name:
+        fields["effort"] = level.name
+    if subagent.skills:
+        fields["skills"] = [flat_name(skill) for skill in subagent.skills]
+    # A JSON value is a YAML value: nothing a description may hold breaks out of its line.
+    head = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items())
+    text = f"---\n{head}---\n\n{subagent.body.strip()}\n"
+    made = Generated(f"agents/{flat_name(subagent.id)}.md", text.encode("utf-8", "surrogateescape"))
+    return made, (*model.notices, *level.notices, *tools.notices)
