@@ -5,15 +5,33 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Sequence
 
 from blake3 import blake3
 
 from outfitter.edges.directories import make_directories, write_whole
 from outfitter.edges.runs import PREFIX
+from outfitter.host import Projecting, Seen
 from outfitter.model.outcome import Identity, Row
-from outfitter.model.request import Ambient
+from outfitter.model.request import Ambient, Notice
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_CHUNK = 1 << 20
+
+
+def projecting(ambient: Ambient) -> Projecting:
+    """How this process makes projections. Copying is imported on its first call: many a launch copies nothing."""
+    builder = Builder(ambient)
+    return Projecting(
+        make_directory=builder.make_directory,
+        write=builder.write,
+        link=builder.link,
+        copy=_copy,
+        seed_tree=_seed_tree,
+        ensure_durable=builder.ensure_durable,
+        names=durable_names,
+        look=look,
+    )
 
 
 class Builder:
@@ -119,6 +137,40 @@ def durable_names(path: str) -> tuple[str, ...]:
             return tuple(sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries))
     except (FileNotFoundError, NotADirectoryError):
         return ()
+
+
+def look(path: str) -> Seen | None:
+    """A durable regular file as it is now, links followed, read once and no further than its size; None where there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        at = os.fstat(descriptor)
+        if not stat.S_ISREG(at.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        hasher, left = blake3(), at.st_size
+        while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK))):
+            hasher.update(chunk)
+            left -= len(chunk)
+    finally:
+        os.close(descriptor)
+    identity = Identity(at.st_dev, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
+    return Seen(os.path.realpath(path), hasher.digest(), at.st_size, stat.S_IMODE(at.st_mode), identity)
+
+
+def _copy(source: str, path: str, executable: bool) -> tuple[Row, Seen]:
+    from outfitter.edges.seeding import copy
+
+    return copy(source, path, executable)
+
+
+def _seed_tree(
+    source: str, path: str, progress: Callable[[int, int], None] | None
+) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
+    from outfitter.edges.seeding import seed_tree
+
+    return seed_tree(source, path, progress)
 
 
 def _dangling(link: str) -> OSError:
