@@ -157,9 +157,9 @@ def bridges(request: Request, facts: Facts, strategies: Strategies, seeded: str,
         Bridge("credentials", CREDENTIALS, posixpath.join(native, CREDENTIALS)),
         Bridge("member", STATE, place, member="oauthAccount", seeded=seeded, lock=place + ".lock"),
     )
-    history = (Bridge("sessions", "projects/", posixpath.join(native, "projects/")),) if sessions else ()
+    history = (Bridge("sessions", "projects/", posixpath.join(native, "projects")),) if sessions else ()
     linked = strategy_of(strategies, "plugins/") == "symlink"
-    registry = Bridge("rewrite", "plugins/", posixpath.join(native, "plugins/"), members=REGISTRIES)
+    registry = Bridge("rewrite", "plugins/", posixpath.join(native, "plugins"), members=REGISTRIES)
     return (*merged, *history, *((registry,) if linked else ()))
 
 

@@ -1,0 +1,38 @@
+"""Looking into a folder of session transcripts without reading them whole (spec/95 SLG-05)."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+HEAD = 256 * 1024
+_SUFFIX = ".jsonl"
+_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+
+def newest_head(directory: str) -> bytes | None:
+    """The first 256 KiB of the regular file that was modified last among the `*.jsonl` directly in a directory; None without one.
+
+    Of two of one moment the later name counts. What cannot be read counts as absent.
+    """
+    newest = max(_transcripts(directory), default=None)
+    if newest is None:
+        return None
+    try:
+        descriptor = os.open(newest[2], _OPEN)
+    except OSError:
+        return None
+    with open(descriptor, "rb", buffering=0) as file:
+        return file.read(HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+
+
+def _transcripts(directory: str) -> list[tuple[int, str, str]]:
+    found: list[tuple[int, str, str]] = []
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.name.endswith(_SUFFIX) and entry.is_file():
+                    found.append((entry.stat().st_mtime_ns, entry.name, entry.path))
+    except OSError:
+        return found
+    return found
