@@ -33,7 +33,7 @@ def find_harness(command: str, path: str) -> Outcome[str]:
         if reason == "":
             return Success(candidate)
         if reason is not None and refused is None:
-            refused = HarnessUnavailable(command, candidate, reason, f"mend or reinstall it; {_install(command)}")
+            refused = HarnessUnavailable(command, candidate, reason, f"mend it, or {_install(command)}")
     return Failure(refused or HarnessUnavailable(command, "", "is not installed: not found on PATH", _install(command)))
 
 
@@ -111,7 +111,7 @@ def _executable(program: str) -> bool:
 def _install(command: str) -> str:
     from outfitter.adapters import NAMES, adapter
 
-    return adapter(command).install if command in NAMES else f"install {command} and put it on PATH"
+    return f"install it with `{adapter(command).install}`" if command in NAMES else f"put {command} on PATH"
 
 
 def _key(executable: str, arguments: tuple[str, ...]) -> str:
