@@ -16,8 +16,8 @@ from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Ambient, Request
 from outfitter.pipeline import launch, prepare
 from outfitter.policy import run_code, verdict
-from outfitter.railway import fold, perform
-from outfitter.recovery import recover_first
+from outfitter.railway import Effect, fold, perform
+from outfitter.recovery import Recovered, recover, sweep
 
 SUMMARY = "Launch an agent: compose it from its layers, run the harness in a projection, settle what it wrote."
 
@@ -97,10 +97,18 @@ def _go(context: Context, as_json: bool, asked: Request) -> int:
     from outfitter.edges.signals import SIGNALS
 
     SIGNALS.install()
-    for notice in recover_first(host, asked.ambient):
+    return fold(
+        perform(recover(host, asked.ambient).bind(partial(_after_recovery, host, asked))),
+        partial(_tell, context, host),
+        partial(_refused, context, asked, False),
+    )
+
+
+def _after_recovery(host: Host, asked: Request, recovered: tuple[Recovered, ...]) -> Effect[Report]:
+    """What a killed launcher left is finished before this launch reads any state (spec/50)."""
+    for notice in (*(notice for row in recovered for notice in row.notices), *sweep(host, asked.ambient)):
         host.terminal.say(notice)
-    outcome = perform(launch(host, asked))
-    return fold(outcome, partial(_tell, context, host), partial(_refused, context, asked, False))
+    return launch(host, asked)
 
 
 def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
