@@ -32,13 +32,12 @@ def cleanup(runs: Runs, prepared: Prepared, occupied: Occupied, outcome: Outcome
 
     def finish() -> Effect[Report]:
         record, told = _finish(runs, settled)
-        notices = settled.settlement.notices + told
-        return done(Report(prepared, record, settled.ended, settled.settlement, notices))
+        return done(Report(prepared, record, settled.ended, settled.settlement, told))
 
     def cut_short(error: LaunchError) -> Effect[Report]:
         ended = error if isinstance(error, Interrupted) else settled.ended
-        notices = (*settled.settlement.notices, _left(record.root, "cleaning up was cut short"))
-        return done(Report(prepared, record, ended, settled.settlement, notices))
+        told = (_left(record.root, "cleaning up was cut short"),)
+        return done(Report(prepared, record, ended, settled.settlement, told))
 
     report: Effect[Report] = guarded(finish, "cleanup").lash(cut_short)
     _quietly(lambda: runs.close(occupied.token))

@@ -239,7 +239,7 @@ class Settled(NamedTuple):
 class Report:
     """The end of a launch whose run directory was opened: how it ended, what became of every write, and what to tell.
 
-    `notices` are those of settling and cleaning up, in order; the ones of preparing stand in `prepared`.
+    `notices` are those of cleaning up; the ones of preparing stand in `prepared`, those of settling in `settlement`.
     """
 
     prepared: Prepared

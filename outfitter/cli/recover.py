@@ -1,0 +1,109 @@
+"""`outfitter recover`: finish what a killed launcher left, or list what there is (spec/50, spec/80)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from outfitter.cli.context import Context
+from outfitter.cli.parser import json_option, parser
+from outfitter.cli.render import notice_json, one_line
+from outfitter.host import Journalled
+from outfitter.railway import fold, perform
+from outfitter.recovery import Recovered, recover
+
+SUMMARY = (
+    "Save what a killed launcher left in its run directory, and remove it; also tries again what could not be saved."
+)
+EXAMPLES = ("outfitter recover --list", "outfitter recover")
+CONDITIONS = {
+    "live": "live: its launcher, its harness or a process they left behind still holds its lock",
+    "gone": "gone: its run directory is no longer there",
+    "other": "not touched: something else stands in its place, or its lock file is gone",
+    "unreadable": "not touched: its journal cannot be read",
+}
+PHASES = {
+    "preparing": "its harness had not started; recover removes it",
+    "started": "its launcher was killed; recover saves what it wrote",
+    "settled": "all was saved; recover removes it",
+    "unsaved": "some of it could not be saved; recover tries again",
+    "retained": "retained on purpose; see: outfitter diff",
+}
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """The command's own options."""
+    made.add_argument("--list", action="store_true", help="only say what there is; change nothing")
+    json_option(made)
+
+
+def main(words: list[str], context: Context) -> int:
+    """0: nothing is left to save; 1: something could not be saved, or a journal cannot be read."""
+    given = parser("recover", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    if given.list:
+        return _list(context, given.json)
+    host = context.host()
+    outcome = perform(recover(host, context.ambient, unsaved=True))
+    return fold(outcome, lambda done: _tell(context, done, given.json), lambda error: context.fail(error, given.json))
+
+
+def _list(context: Context, as_json: bool) -> int:
+    found = context.host().runs.journals()
+    if as_json:
+        context.console.document({"runs": [_run_json(one) for one in found]})
+        return 0
+    for one in found:
+        context.console.data(f"{one.run_id}  {_state(one)}")
+        if one.record is not None:
+            context.console.data(f"    {one.record.agent}, {one.record.harness}: {one_line(one.record.root)}")
+    return 0
+
+
+def _state(one: Journalled) -> str:
+    if one.record is None or one.condition != "dead":
+        return CONDITIONS.get(one.condition, one.condition) + (f" ({one.reason})" if one.reason else "")
+    return f"{one.record.phase}: {PHASES[one.record.phase]}"
+
+
+def _run_json(one: Journalled) -> dict[str, Any]:
+    record = one.record
+    return {
+        "run": one.run_id,
+        "condition": one.condition,
+        "reason": one.reason,
+        "phase": record.phase if record else None,
+        "agent": record.agent if record else None,
+        "harness": record.harness if record else None,
+        "root": record.root if record else None,
+        "started_ns": record.started_ns if record else None,
+    }
+
+
+def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> int:
+    unreadable = [one for one in context.host().runs.journals() if one.condition == "unreadable"]
+    if as_json:
+        context.console.document(
+            {
+                "recovered": [_recovered_json(one) for one in finished],
+                "unreadable": [{"run": one.run_id, "reason": one.reason} for one in unreadable],
+            }
+        )
+    else:
+        for one in finished:
+            for notice in one.notices:
+                context.console.say(notice)
+        for bad in unreadable:
+            context.console.data(f"{bad.run_id}  {_state(bad)}")
+        if not finished and not unreadable:
+            context.console.data("nothing to recover")
+    return 1 if unreadable or any(one.ending == "unsaved" for one in finished) else 0
+
+
+def _recovered_json(one: Recovered) -> dict[str, Any]:
+    return {
+        "run": one.record.run_id,
+        "ending": one.ending,
+        "root": one.record.root,
+        "changes": [{"path": change.path, "outcome": change.outcome} for change in one.settlement.changes],
+        "notices": [notice_json(notice) for notice in one.notices],
+    }

@@ -1,0 +1,163 @@
+"""Finishing what a killed launcher left: save what can be saved, then remove (spec/50, "The launcher killed outright")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, ParamSpec, TypeVar
+
+from attrs import evolve
+from returns.result import Result, Success
+
+from outfitter.errors import EffectFailed, Interrupted, LaunchError
+from outfitter.host import Host, Runs, Token
+from outfitter.model.outcome import Settlement, Snapshot
+from outfitter.model.projection import Phase, Record
+from outfitter.model.request import Ambient, Notice
+from outfitter.pipeline import settle
+from outfitter.railway import Effect, Outcome, attempt, done, failed, fold, guarded, perform, pure
+
+P = ParamSpec("P")
+A = TypeVar("A")
+Ending = Literal["removed", "saved", "unsaved"]
+_SAVED = ("adopted", "bridged", "persisted")
+_SHOWN = 5
+
+
+class Recovered(NamedTuple):
+    """One run that was finished: how, what became of its writes, and what to tell, the first of it in one line.
+
+    `removed`: its harness had not started, or all was saved before; `saved`: settled now; `unsaved`: something could not
+    be saved, and stays where it is.
+    """
+
+    record: Record
+    ending: Ending
+    settlement: Settlement = Settlement()
+    notices: tuple[Notice, ...] = ()
+
+
+def recover(host: Host, _ambient: Ambient, unsaved: bool = False) -> Effect[tuple[Recovered, ...]]:
+    """Finish every run whose launcher is dead and whose lock is free; with `unsaved`, try those again that were given up.
+
+    A run that fails to settle is kept, said once, and not tried again by itself. The only error is `Interrupted`, where a
+    second signal leaves the rest for later. Nothing is asked, and no live run is touched.
+    """
+    finished: list[Recovered] = []
+    for record, token in _dead(host.runs, unsaved):
+        outcome = perform(_finish(host, record, token))
+        stop = fold(outcome, lambda _: None, lambda error: error)
+        if stop is not None:
+            return failed(stop)
+        outcome.map(finished.append)
+    return done(tuple(finished))
+
+
+def sweep(host: Host, ambient: Ambient) -> tuple[Notice, ...]:
+    """Remove run directories older than seven days that nobody holds (spec/50, "Cleanup and sweep")."""
+    return host.runs.sweep(ambient.now_ns)
+
+
+def _dead(runs: Runs, unsaved: bool) -> Iterator[tuple[Record, Token]]:
+    yield from runs.stale()
+    if unsaved:
+        for found in runs.journals():
+            if found.record is not None and found.record.phase == "unsaved" and found.condition == "dead":
+                token = runs.claim(found.record)
+                if token is not None:
+                    yield found.record, token
+
+
+def _finish(host: Host, record: Record, token: Token) -> Effect[Recovered]:
+    """One run; its lock is released whatever happens."""
+    try:
+        if record.phase in ("preparing", "settled"):
+            _remove(host.runs, record)
+            return done(Recovered(record, "removed"))
+        return guarded(lambda: _settle(host, record), "recover").lash(lambda error: _given_up(host, record, error))
+    finally:
+        _quietly(lambda: host.runs.close(token))
+
+
+def _settle(host: Host, record: Record) -> Effect[Recovered]:
+    """Diff and bridge as after any run, from the baseline that was saved before the harness started."""
+    quiet = evolve(host, step=_step)
+    return (
+        attempt("read the baseline of a killed run", lambda: Success(_baseline(host, record)))
+        .bind(lambda baseline: settle(quiet, None, baseline, record))
+        .map(lambda settlement: _settled(host, record, settlement))
+    )
+
+
+def _baseline(host: Host, record: Record) -> Snapshot:
+    """The baseline, if it is the one that was journalled: what runs can reach the file, but not the journal."""
+    tree, durable = host.trees.load_baseline(record.root + "/baseline")
+    if tree.digest.hex() != record.baseline_digest:
+        raise OSError(0, "the baseline is not the one that was journalled", record.root + "/baseline")
+    return Snapshot(tree, durable)
+
+
+def _settled(host: Host, record: Record, settlement: Settlement) -> Recovered:
+    whole = evolve(record, changes=settlement.changes)
+    if not settlement.saved:
+        return _stay(host.runs, whole, settlement, "some of what it wrote could not be saved")
+    line = Notice("notice", "recovered", f"recovered {_name(record)}: {_summary(settlement)}")
+    if record.retained:
+        _journal(host.runs, whole, "retained")
+        line = line._replace(message=f"{line.message}; projection retained: {record.root}")
+    else:
+        _journal(host.runs, evolve(whole, changes=None), "settled")
+        _remove(host.runs, record)
+    return Recovered(whole, "saved", settlement, (line, *settlement.notices))
+
+
+def _given_up(host: Host, record: Record, error: LaunchError) -> Effect[Recovered]:
+    if isinstance(error, Interrupted):
+        return failed(error)
+    reason = f"{error.path}: {error.reason}" if isinstance(error, EffectFailed) else f"internal error ({error})"
+    return done(_stay(host.runs, record, Settlement(saved=False, complete=False), reason))
+
+
+def _stay(runs: Runs, record: Record, settlement: Settlement, why: str) -> Recovered:
+    _journal(runs, record, "unsaved")
+    text = f"{_name(record)} could not be recovered whole: {why}; it stays in {record.root}"
+    line = Notice("warning", "unsaved", text, "mend what stands in the way, then: outfitter recover")
+    return Recovered(record, "unsaved", settlement, (line, *settlement.notices))
+
+
+def _journal(runs: Runs, record: Record, phase: Phase) -> None:
+    _quietly(lambda: runs.journal(evolve(record, phase=phase)))
+
+
+def _remove(runs: Runs, record: Record) -> None:
+    """In silence: what cannot be removed now keeps its journal, and is tried again by the next start."""
+
+    def job() -> None:
+        if not runs.remove(record.root, record.device, record.inode):
+            runs.forget(record.run_id)
+
+    _quietly(job)
+
+
+def _name(record: Record) -> str:
+    return f"the killed run {record.run_id} ({record.agent}, {record.harness})"
+
+
+def _summary(settlement: Settlement) -> str:
+    saved = tuple(change.path for change in settlement.changes if change.outcome in _SAVED)
+    kept = sum(change.outcome == "conflict" for change in settlement.changes)
+    more = f" and {len(saved) - _SHOWN} more" if len(saved) > _SHOWN else ""
+    first = f"saved {', '.join(saved[:_SHOWN])}{more}" if saved else "nothing was left to save"
+    return first + (f"; {kept} in conflict, kept: outfitter conflicts" if kept else "")
+
+
+def _step(stage: Callable[P, Effect[A]] | Callable[P, Outcome[A]], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A]:
+    """A stage of a run that is not this launch's: not noted among its steps."""
+    result = stage(*args, **kwargs)
+    return pure(result) if isinstance(result, Result) else result
+
+
+def _quietly(job: Callable[[], object]) -> None:
+    try:
+        job()
+    except OSError:
+        return
