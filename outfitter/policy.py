@@ -22,9 +22,17 @@ def refuse(prepared: Prepared) -> Outcome[Prepared]:
 
 
 def violation(report: Report) -> StateViolated | None:
-    """The paths that fail a run whose harness exited 0: `failed` ones, and under `--strict` every `warned` one."""
-    fatal = ("failed", "warned") if report.record.strict else ("failed",)
-    paths = tuple(change.path for change in report.settlement.changes if change.outcome in fatal)
+    """The paths that fail a run whose harness exited 0: `failed` ones, and under `--strict` every `warned` one.
+
+    What could not be read counts as what its strategy makes of a change.
+    """
+    outcomes = ("failed", "warned") if report.record.strict else ("failed",)
+    watched = ("error", "warn", "prompt") if report.record.strict else ("error",)
+    paths = tuple(
+        change.path
+        for change in report.settlement.changes
+        if change.outcome in outcomes or (change.outcome == "unreadable" and change.strategy in watched)
+    )
     return StateViolated(paths) if paths else None
 
 

@@ -45,6 +45,7 @@ def record_of(prepared: Prepared, root: str, device: int, inode: int) -> Record:
         unknown=plan.strategies.unknown.strategy,
         bridges=plan.bridges,
         generated=generated,
+        interactive=ambient.stdin_tty and ambient.stdout_tty,
     )
 
 

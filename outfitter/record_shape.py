@@ -176,5 +176,6 @@ _FIELDS: Mapping[str, Callable[[Any, str], Any]] = {
     "generated": _many(_relative),
     "phase": _choice(*get_args(Phase)),
     "baseline_digest": _text,
+    "interactive": _flag,
     "changes": _maybe(_many(_CHANGE)),
 }

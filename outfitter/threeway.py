@@ -13,6 +13,10 @@ from outfitter.model.outcome import Identity
 # A durable file counts as it was at launch by time only if it is older than the launch by this much (spec/60).
 GRANULARITY_NS = 20_000_000
 
+# Why a write was called off at the last moment; a conflict, where every other reason is a failure.
+MADE = "made meanwhile by another program"
+CHANGED = "changed meanwhile by another program"
+
 Action = Literal["leave", "copy", "create", "conflict", "keep-cut", "refuse"]
 
 

@@ -7,11 +7,19 @@ Effects: writes durable state, three-way, never removing; keeps what could not b
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from returns.result import Success
+
+from outfitter.bridging.aftermath import Aftermath, Item, aftermath
+from outfitter.bridging.telling import kept_notice, policy_notices, trouble_notices
 from outfitter.host import Host
 from outfitter.model.outcome import Change, Settlement, Snapshot
-from outfitter.model.projection import Record
+from outfitter.model.projection import Bridge, Record, State
+from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
-from outfitter.railway import Effect
+from outfitter.railway import Effect, Outcome, attempt
+from outfitter.zones import ground, zones
 
 
 def bridge(
@@ -23,4 +31,91 @@ def bridge(
     changes: tuple[Change, ...],
 ) -> Effect[Settlement]:
     """Give every change its ending (spec/50); total: one file's failure never stops the others. `settings` None: recovery."""
-    raise NotImplementedError
+
+    def settle() -> Outcome[Settlement]:
+        after = aftermath(host.durable, record, baseline, actual)
+        bridged, linked, prompted = _sorted_out(record, changes)
+        items = [*_bridge(host, after, bridged), *_adopt(after, linked)]
+        items += _rewrite(after)
+        if prompted and settings is not None and record.interactive:
+            from outfitter.bridging.prompt import ask_all
+
+            asked = ask_all(host, settings, after, prompted)
+            items += asked.items
+            return Success(_settlement(after, changes, items, asked.notices, asked.keys))
+        return Success(_settlement(after, changes, items))
+
+    return attempt("settle what the run wrote", settle)
+
+
+def _sorted_out(
+    record: Record, changes: tuple[Change, ...]
+) -> tuple[dict[Bridge, list[Change]], dict[State, list[Change]], dict[State, list[Change]]]:
+    """The changes that somebody must carry: by bridge, by linked state path, by state path to ask about."""
+    held = zones(record)
+    bridged: dict[Bridge, list[Change]] = {}
+    linked: dict[State, list[Change]] = {}
+    prompted: dict[State, list[Change]] = {}
+    for change in changes:
+        if change.zone != "declared":
+            continue
+        at = ground(held, change.path)
+        if at.bridge:
+            bridged.setdefault(at.bridge, []).append(change)
+        elif at.state and change.strategy == "symlink":
+            linked.setdefault(at.state, []).append(change)
+        elif at.state and change.strategy == "prompt":
+            prompted.setdefault(at.state, []).append(change)
+    return bridged, linked, prompted
+
+
+def _bridge(host: Host, after: Aftermath, bridged: dict[Bridge, list[Change]]) -> Iterator[Item]:
+    for rule, changes in bridged.items():
+        if rule.rule == "sessions":
+            from outfitter.bridging.sessions import merge_sessions
+
+            progress = host.terminal.progress("saving session history")
+            yield from merge_sessions(after, rule, changes, host.sources.real, progress)
+        elif rule.rule == "credentials":
+            from outfitter.bridging.credentials import carry_credentials
+
+            yield from (carry_credentials(after, rule, change) for change in changes)
+        elif rule.rule == "member":
+            from outfitter.bridging.account import merge_member
+
+            yield from (merge_member(after, rule, change) for change in changes)
+
+
+def _adopt(after: Aftermath, linked: dict[State, list[Change]]) -> Iterator[Item]:
+    if any(change.outcome != "durable" for changes in linked.values() for change in changes):
+        from outfitter.bridging.adoption import adopt
+
+        for state, changes in linked.items():
+            yield from adopt(after, state, changes)
+
+
+def _rewrite(after: Aftermath) -> Iterator[Item]:
+    for rule in after.record.bridges:
+        if rule.rule == "rewrite":
+            from outfitter.bridging.registry import rewrite
+
+            yield from rewrite(after, rule)
+
+
+def _settlement(
+    after: Aftermath,
+    changes: tuple[Change, ...],
+    items: Iterable[Item],
+    notices: tuple[Notice, ...] = (),
+    asked: frozenset[str] = frozenset(),
+) -> Settlement:
+    items = tuple(items)
+    endings = {item.path: item.ending for item in items}
+    ended = tuple(change._replace(outcome=endings.get(change.path, change.outcome)) for change in changes)
+    told = (
+        *notices,
+        *trouble_notices(after.record, items),
+        *kept_notice(after, items),
+        *policy_notices(ended, asked),
+    )
+    return Settlement(ended, told, all(item.saved for item in items))

@@ -16,11 +16,9 @@ from outfitter.edges.beside import CHUNK, Beside, copy_bytes, digest_of, identit
 from outfitter.edges.kept import keep, totals
 from outfitter.host import Durable, Seen
 from outfitter.model.outcome import Identity
-from outfitter.threeway import as_at_launch
+from outfitter.threeway import CHANGED, MADE, as_at_launch
 
 SMALL = 10 * 1024 * 1024
-MADE = "it was made meanwhile by another program"
-CHANGED = "it was changed meanwhile by another program"
 _POLL_S = 0.05
 _PRIVATE, _EXECUTABLE = 0o600, 0o700
 

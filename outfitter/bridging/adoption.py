@@ -1,0 +1,47 @@
+"""Links that the harness replaced: what it wrote in their place is durable by policy (spec/50, "A link that the harness replaced")."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, unreadable
+from outfitter.bridging.files import job, settle
+from outfitter.model.outcome import Change
+from outfitter.model.projection import State
+
+TOPIC: Topic = "replaced link"
+
+
+def adopt(after: Aftermath, state: State, changes: list[Change]) -> Iterator[Item]:
+    """An item for each change of a `symlink` path that is no write through its link, the directory's own last."""
+    directories: list[Change] = []
+    troubled = False
+    for change in changes:
+        now = after.now(change.path)
+        if now is not None and now.tag == "d" and state.key.endswith("/"):
+            directories.append(change)
+            continue
+        item = _adopt(after, state, change)
+        troubled = troubled or bool(item.trouble)
+        yield item
+    for change in directories:
+        yield Item(change.path, "conflict" if troubled else "adopted", TOPIC)
+
+
+def _adopt(after: Aftermath, state: State, change: Change) -> Item:
+    if change.outcome == "unreadable":
+        return unreadable(change, TOPIC)
+    if change.outcome == "durable" or change.change == "deleted":
+        return Item(change.path, change.outcome, TOPIC)
+    if change.change == "relinked":
+        return Item(change.path, "discarded", TOPIC, "odd", f"now a {change.note}; nothing was copied")
+    target = posixpath.join(state.durable, change.path[len(state.key) :]) if state.key.endswith("/") else state.durable
+    behind = after.behind(change.path)
+    made = job(after, change.path, target, TOPIC, "adopted", behind, behind)
+    if made is None:
+        return Item(change.path, "discarded", TOPIC, "odd", change.note or "a directory stands there now", saved=False)
+    if behind is None:
+        # Whatever lay behind a directory link was not looked at before the launch, so only its times can tell.
+        made = made._replace(recorded=False, log=change.path.endswith(".jsonl"))
+    return settle(after, made)

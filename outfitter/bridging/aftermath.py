@@ -1,0 +1,99 @@
+"""What every bridge works on: the run's record, the trees before and after, and what came of one path. Pure but for `keep`."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from outfitter.host import Durable, Unsaved
+from outfitter.model.outcome import Change, Ending, Row, Snapshot
+from outfitter.model.projection import Record
+from outfitter.tree import pack
+from outfitter.zones import raw
+
+Find = Callable[[str], Row | None]
+Topic = Literal["session history", "credentials", "account", "replaced link", "persisted change", "plugin registry"]
+# conflict: both sides changed. cut: a log came back shortened. refused: nothing to carry. failed: could not be written.
+# odd: no regular file, so no rule to copy it by.
+Trouble = Literal["", "conflict", "cut", "refused", "failed", "odd"]
+
+
+class Aftermath(NamedTuple):
+    """A run that ended. `seeded` finds a path's row in the baseline, `behind` its durable counterpart's at launch, `now` today's."""
+
+    durable: Durable
+    record: Record
+    seeded: Find
+    behind: Find
+    now: Find
+
+    def source(self, path: str) -> str:
+        """Where the projected file is."""
+        return posixpath.join(self.record.projection, path)
+
+
+class Item(NamedTuple):
+    """What became of one path: its ending, and where there was trouble what kind, why, and where the content was kept.
+
+    `target` is the durable place it belongs to, where there is one.
+    `saved` False: the only copy is the projection's.
+    """
+
+    path: str
+    ending: Ending
+    topic: Topic = "session history"
+    trouble: Trouble = ""
+    reason: str = ""
+    kept: str = ""
+    target: str = ""
+    saved: bool = True
+
+
+def aftermath(durable: Durable, record: Record, baseline: Snapshot, actual: Snapshot) -> Aftermath:
+    """Gather what the bridges need; nothing is read from disk."""
+    return Aftermath(
+        durable,
+        record,
+        finder(baseline.tree.rows),
+        finder(baseline.durable),
+        finder(actual.tree.rows),
+    )
+
+
+def finder(rows: Sequence[Row]) -> Find:
+    """Look rows up by path: each directory's names are indexed once, on the first question about it."""
+    packed = pack(rows)
+    indexed: dict[bytes, dict[bytes, int]] = {}
+
+    def find(path: str) -> Row | None:
+        parent, name = posixpath.split(raw(path))
+        folder = packed.folders.get(parent)
+        if folder is None:
+            return None
+        if parent not in indexed:
+            indexed[parent] = {child: index for index, child in enumerate(folder.children())}
+        index = indexed[parent].get(name)
+        return None if index is None else folder.row(index, name)
+
+    return find
+
+
+def keep(after: Aftermath, item: Item, target: str, credential: bool = False) -> Item:
+    """Keep the projected content of an item in trouble under `conflicts/`; where even that fails, the projection must stay."""
+    item = item._replace(target=target)
+    unsaved = Unsaved(after.record.run_id, item.path, item.reason, target, credential)
+    try:
+        return item._replace(kept=after.durable.keep(after.source(item.path), unsaved))
+    except OSError as error:
+        return item._replace(reason=f"{item.reason}; not kept either: {words(error)}", saved=False)
+
+
+def words(error: OSError) -> str:
+    """The system's words for an error, without the path, which the caller names."""
+    return error.strerror or str(error)
+
+
+def unreadable(change: Change, topic: Topic) -> Item:
+    """An entry that should have been carried over, but could not be read: it stays in the projection."""
+    return Item(change.path, "unreadable", topic, "failed", change.note or "could not be read", saved=False)

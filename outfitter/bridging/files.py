@@ -1,0 +1,103 @@
+"""One projected file carried to its durable place, or kept: the three-way rule and what it needs to know (spec/50)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, keep, words
+from outfitter.host import Seen
+from outfitter.model.outcome import Ending, Identity, Row
+from outfitter.threeway import CHANGED, MADE, Decision, Sides, as_at_launch, decide, vouches
+
+# Stands for a durable digest at launch that nobody recorded, and that cannot be what it is now.
+_OTHER = b"changed"
+
+
+class Job(NamedTuple):
+    """One regular file to settle. `seed` and `before` as in `threeway.Sides`; `recorded` False: nobody saw the durable side at launch.
+
+    `known` is the identity that still vouches for `before`. `mode` None keeps the durable one. `log`: a `*.jsonl`, which
+    nobody shortens; `seeded_size` is its size at launch.
+    """
+
+    path: str
+    target: str
+    now: Row
+    topic: Topic
+    ending: Ending
+    seed: bytes | None = None
+    before: bytes | None = None
+    recorded: bool = True
+    known: Identity | None = None
+    mode: int | None = None
+    keep_mtime: bool = False
+    log: bool = False
+    seeded_size: int = 0
+
+
+def job(
+    after: Aftermath, path: str, target: str, topic: Topic, ending: Ending, seeded: Row | None, behind: Row | None
+) -> Job | None:
+    """The job for a path that is a regular file now, None for anything else."""
+    now = after.now(path)
+    if now is None or now.tag not in "fx":
+        return None
+    trusted = behind is not None and vouches(behind.identity, after.record.started_ns)
+    return Job(
+        path,
+        target,
+        now,
+        topic,
+        ending,
+        seed=seeded.digest if seeded and seeded.tag in "fx" else None,
+        before=behind.digest if behind else None,
+        known=behind.identity if behind and trusted else None,
+        seeded_size=behind.size if behind else 0,
+    )
+
+
+def settle(after: Aftermath, job: Job) -> Item:
+    """Look, decide, and carry it out; an error of the system is an item in trouble, never an exception."""
+    try:
+        seen = after.durable.look(job.target, job.known, job.before)
+        decision = decide(_sides(after, job, seen))
+    except OSError as error:
+        return _unsaved(after, job, "failed", words(error))
+    if decision.action == "leave":
+        return Item(job.path, job.ending, job.topic)
+    if decision.action in ("copy", "create"):
+        return _carry(after, job, seen)
+    return _trouble(after, job, decision)
+
+
+def _sides(after: Aftermath, job: Job, seen: Seen | None) -> Sides:
+    durable = seen.digest if seen else None
+    before = job.before if job.recorded else _by_time(after, seen)
+    size = job.seeded_size if job.recorded else seen.size if seen else 0
+    cut = False
+    if job.log and seen and durable == before and job.now.size < size:
+        cut = after.durable.prefix(after.source(job.path), job.target, size)[0]
+    return Sides(job.seed, before, job.now.digest, durable, cut)
+
+
+def _by_time(after: Aftermath, seen: Seen | None) -> bytes | None:
+    if seen is None:
+        return None
+    return seen.digest if as_at_launch(seen.identity, after.record.started_ns) else _OTHER
+
+
+def _carry(after: Aftermath, job: Job, seen: Seen | None) -> Item:
+    expected = seen.digest if seen else None
+    why = after.durable.replace(after.source(job.path), job.target, expected, job.mode, job.keep_mtime)
+    if not why:
+        return Item(job.path, job.ending, job.topic)
+    return _unsaved(after, job, "conflict" if why in (MADE, CHANGED) else "failed", why)
+
+
+def _trouble(after: Aftermath, job: Job, decision: Decision) -> Item:
+    return _unsaved(after, job, "cut" if decision.action == "keep-cut" else "conflict", decision.reason)
+
+
+def _unsaved(after: Aftermath, job: Job, trouble: str, reason: str) -> Item:
+    item = Item(job.path, "conflict", job.topic, trouble, reason)  # type: ignore[arg-type]
+    return keep(after, item, job.target)

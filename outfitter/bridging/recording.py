@@ -1,0 +1,87 @@
+"""The answer `always`, written into the right `settings.local.yml` and proved to win (spec/50, seed 001)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from blake3 import blake3
+
+from outfitter.bridging.aftermath import words
+from outfitter.host import Host
+from outfitter.model.projection import Record, State
+from outfitter.model.request import Notice
+from outfitter.model.settings import Scope, ScopeKind, Settings
+
+_ORDER: tuple[ScopeKind, ...] = ("project-local", "project", "home-local", "home", "remote", "default")
+_WANTED = "symlink"
+
+
+def record_always(host: Host, settings: Settings, record: Record, state: State) -> Notice:
+    """Record `<path>: symlink` where the setting that asked stands; a notice if it now wins, else a warning that says why not."""
+    if _WANTED not in state.allowed:
+        return _failed(state, f"{state.key} does not allow {_WANTED}")
+    if state.scope == "remote":
+        return _failed(state, f"it was decided by {state.origin or 'a remote source'}, which is never written to")
+    kind, path = local_scope(host, settings, record, state)
+    try:
+        why = _write(host, record, state, path) or _unproved(host, settings, record, state, kind, path)
+    except OSError as error:
+        why = words(error)
+    if why:
+        return _failed(state, f"{path}: {why}")
+    return Notice("notice", "always-recorded", f"{path} now says {state.key}: {_WANTED}")
+
+
+def local_scope(host: Host, settings: Settings, record: Record, state: State) -> tuple[ScopeKind, str]:
+    """The scope whose local file records the choice: that of the setting, else the project's if it has a tree, else the home's."""
+    project = posixpath.join(record.project_root, ".agents")
+    home = posixpath.join(record.home, ".agents")
+    in_project = state.scope in ("project", "project-local") or (
+        state.scope == "default" and project != home and _has_tree(host, settings, project)
+    )
+    kind: ScopeKind = "project-local" if in_project else "home-local"
+    return kind, posixpath.join(project if in_project else home, "settings.local.yml")
+
+
+def _has_tree(host: Host, settings: Settings, project: str) -> bool:
+    return any(posixpath.dirname(scope.path) == project for scope in settings.scopes) or bool(
+        host.sources.names(project)
+    )
+
+
+def _write(host: Host, record: Record, state: State, path: str) -> str:
+    from outfitter.override import override_text  # type: ignore[import-not-found, unused-ignore]
+
+    content = host.sources.read(path)
+    made = override_text(content or b"", state.key, state.form, record.harness)
+    return host.durable.write(path, made, None if content is None else blake3(content).digest(), None)
+
+
+def _unproved(host: Host, settings: Settings, record: Record, state: State, kind: ScopeKind, path: str) -> str:
+    document = host.sources.document(path, "yaml")
+    if document is None or document.problems or not isinstance(document.value, Mapping):
+        return "it could not be read back"
+    fresh = Scope(kind, path, posixpath.dirname(path), document.value, document.positions, True)
+    scopes = [scope for scope in settings.scopes if scope.path != path] + [fresh]
+    scopes.sort(key=lambda scope: _ORDER.index(scope.kind))
+    won = winner(scopes, record.harness, state.key)
+    return "" if won == _WANTED else f"it was written, but {state.key}: {won} still wins"
+
+
+def winner(scopes: Iterable[Scope], harness: str, key: str) -> Any:
+    """What a state path resolves to: the highest scope that names it, in it the harness's own block before the plain key (spec/20)."""
+    for scope in scopes:
+        section = scope.values.get("state_persistence")
+        section = section if isinstance(section, Mapping) else {}
+        block = section.get(harness)
+        for place in (block if isinstance(block, Mapping) else {}, section):
+            if place.get(key) is not None:
+                return place[key]
+    return None
+
+
+def _failed(state: State, why: str) -> Notice:
+    text = f"{state.key}: saved this once, but the choice could not be recorded: {why}"
+    return Notice("warning", "always-not-recorded", text)

@@ -1,0 +1,111 @@
+"""What the user is told after a run: one notice a kind of trouble, one a state path, however many files there are (spec/50). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble
+from outfitter.model.outcome import Change
+from outfitter.model.projection import Record
+from outfitter.model.request import Level, Notice
+
+# So many paths stand in a line: every one that must be found again, a few of those that are gone anyway.
+NAMED, SAMPLED = 100, 5
+_WATCHED = ("warn", "error", "prompt")
+_TOLD = ("warned", "failed", "unreadable")
+
+_LOGINS = "; MCP authorisations from this run were not saved either"
+
+
+def trouble_notices(record: Record, items: Iterable[Item]) -> Iterator[Notice]:
+    """One warning a topic and kind of trouble, naming the paths by reason, and where the contents are."""
+    groups: dict[tuple[Topic, Trouble], list[Item]] = {}
+    for item in items:
+        if item.trouble:
+            groups.setdefault((item.topic, item.trouble), []).append(item)
+    for (topic, trouble), group in groups.items():
+        yield _trouble(record, topic, trouble, group)
+
+
+def _trouble(record: Record, topic: Topic, trouble: Trouble, group: list[Item]) -> Notice:
+    kept = sorted({item.kept.rpartition("/")[0] for item in group if item.kept})
+    text = f"{topic} {'not carried over' if trouble == 'odd' else 'not saved'}: {_by_reason(group)}"
+    if topic == "credentials" and trouble in ("conflict", "failed"):
+        text += _LOGINS
+    if kept:
+        where = group[0].kept if len(group) == 1 else ", ".join(kept)
+        text += f"; the durable {_files(group)} left as before, this run's kept in {where}"
+    stays = not all(item.saved for item in group)
+    if stays:
+        text += f"; still in {record.projection}"
+    hint = "outfitter conflicts list" if kept else "outfitter recover --list" if stays else ""
+    return Notice("warning", f"{topic.replace(' ', '-')}-{trouble}", text, hint)
+
+
+def _files(group: list[Item]) -> str:
+    return "file was" if len(group) == 1 else "files were"
+
+
+def _by_reason(group: list[Item]) -> str:
+    reasons: dict[str, list[str]] = {}
+    for item in sorted(group):
+        reasons.setdefault(item.reason, []).append(_place(item))
+    return "; ".join(f"{listed(paths, NAMED)} ({reason})" for reason, paths in reasons.items())
+
+
+def _place(item: Item) -> str:
+    """A path, with its durable place where that is not plain from it."""
+    return item.path if item.topic == "session history" or not item.target else f"{item.path} for {item.target}"
+
+
+def kept_notice(after: Aftermath, items: Iterable[Item]) -> Iterator[Notice]:
+    """How much is kept by now, of all runs, said by a launch that added to it (spec/50)."""
+    if any(item.kept for item in items):
+        count, size = after.durable.kept()
+        yield Notice("notice", "conflicts-kept", f"{count} unsaved contents are kept by now, {size} bytes in all")
+
+
+def policy_notices(changes: Sequence[Change], hushed: frozenset[str] = frozenset()) -> Iterator[Notice]:
+    """One notice for each state path that warns or fails, with counts and the first few paths; `hushed` state paths were asked about."""
+    groups: dict[tuple[str, str, str], list[Change]] = {}
+    for change in changes:
+        if change.outcome in _TOLD and change.strategy in _WATCHED and change.state_path not in hushed:
+            groups.setdefault((change.zone, change.state_path, change.strategy), []).append(change)
+    skipped = [key for zone, key, strategy in groups if strategy == "prompt" and zone == "declared"]
+    if skipped:
+        yield Notice("notice", "prompt-skipped", f"prompt skipped: non-interactive: {', '.join(skipped)}")
+    for (zone, key, strategy), group in groups.items():
+        yield _policy(zone, key, strategy, group)
+
+
+def _policy(zone: str, key: str, strategy: str, group: list[Change]) -> Notice:
+    level: Level = "error" if strategy == "error" else "warning"
+    what = {"declared": key, "generated": "generated files"}.get(zone, "undeclared writes")
+    text = f"{what}: {counted(group)}, not kept"
+    if zone != "declared" or len(group) > 1 or group[0].path != key or group[0].note:
+        text += f": {listed([_named(change) for change in group], SAMPLED)}"
+    if zone == "unknown" and strategy == "prompt":
+        text += "; an undeclared write has no durable destination, so there is nothing to ask"
+    return Notice(level, f"state-{zone}-{strategy}", text)
+
+
+def counted(group: Iterable[Change]) -> str:
+    """`3 added, 1 modified (1 unreadable)`."""
+    counts: dict[str, int] = {}
+    unreadable = 0
+    for change in group:
+        counts[change.change] = counts.get(change.change, 0) + 1
+        unreadable += change.outcome == "unreadable"
+    text = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    return text + (f" ({unreadable} unreadable)" if unreadable else "")
+
+
+def _named(change: Change) -> str:
+    note = "unreadable" if change.outcome == "unreadable" else change.note
+    return f"{change.path} ({note})" if note else change.path
+
+
+def listed(paths: Sequence[str], most: int) -> str:
+    """Paths in one line, the first `most` of them, and how many more there are."""
+    more = len(paths) - most
+    return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
