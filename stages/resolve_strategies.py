@@ -7,13 +7,30 @@ Effects: none.
 
 from __future__ import annotations
 
+from returns.result import Failure, Success
+
 from outfitter.adapters import Adapter
+from outfitter.errors import PolicyRefused
 from outfitter.model.projection import Facts
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings, Strategies
+from outfitter.persistence import UNKNOWN, entries, problems, resolution
 from outfitter.railway import Outcome
 
 
 def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, request: Request) -> Outcome[Strategies]:
-    """Each declared path's strategy: the settings' override, else the adapter's default, inside what the path allows (spec/50)."""
-    raise NotImplementedError
+    """Each declared path's strategy: the settings' override, else the adapter's default, inside what the path allows (spec/50).
+
+    Errors: `PolicyRefused` (122) with every entry that names an unknown strategy, one its path does not allow, or a path
+    that no adapter declares (spec/20, spec/95 CLS-08). What an inherited run cannot enforce is checked all the same.
+    """
+    paths = adapter.state_paths(request, settings, facts)
+    declared = tuple(path for path in paths if path.key != UNKNOWN.key)
+    unknown = next((path for path in paths if path.key == UNKNOWN.key), UNKNOWN)
+    found = entries(settings, adapter.id)
+    keys = {UNKNOWN.key, *(path.key for path in paths)}
+    known = (*declared, *(path for path in adapter.declared if path.key not in keys), unknown)
+    wrong = problems(found, adapter.id, known)
+    if wrong:
+        return Failure(PolicyRefused(wrong))
+    return Success(Strategies(tuple(resolution(path, found) for path in declared), resolution(unknown, found)))

@@ -1,0 +1,161 @@
+"""The entries of `state_persistence` as one harness sees them: which one decides a path, and what is wrong with them (spec/20, spec/50). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple, get_args
+
+from outfitter.adapters import NAMES, adapter
+from outfitter.model.request import Problem
+from outfitter.model.settings import KeyPath, Origin, Resolution, Settings, StatePath, Strategy
+
+SECTION = "state_persistence"
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+# The pseudo-path of every write that no declared path covers (seed 000).
+UNKNOWN = StatePath("unknown", "warn", ("discard", "warn", "error", "prompt"))
+
+
+class Entry(NamedTuple):
+    """One setting. `path` is its key path in the settings, `rank` its scope's place in the order (0 is highest)."""
+
+    path: KeyPath
+    value: Any
+    origin: Origin
+    rank: int
+
+    @property
+    def key(self) -> str:
+        """The state path's key as the setting spells it."""
+        return self.path[-1]
+
+
+class Entries(NamedTuple):
+    """The plain entries, those in the harness's own block, and all in other harnesses' blocks, by key."""
+
+    plain: Mapping[str, Entry]
+    own: Mapping[str, Entry]
+    others: tuple[Entry, ...]
+
+
+def entries(settings: Settings, harness: str) -> Entries:
+    """Sort the merged `state_persistence` for one harness."""
+    section = settings.values.get(SECTION)
+    if not isinstance(section, Mapping):
+        return Entries({}, {}, ())
+    ranks = {scope.path: rank for rank, scope in enumerate(settings.scopes)}
+
+    def rows(values: Mapping[str, Any], at: KeyPath) -> dict[str, Entry]:
+        found = {key: (value, _origin(settings, (*at, key))) for key, value in values.items()}
+        return {key: Entry((*at, key), value, o, ranks.get(o.path, len(ranks))) for key, (value, o) in found.items()}
+
+    blocks = {name: section[name] for name in NAMES if isinstance(section.get(name), Mapping)}
+    nested = {name: rows(block, (SECTION, name)) for name, block in blocks.items()}
+    plain = rows({key: value for key, value in section.items() if key not in blocks}, (SECTION,))
+    others = tuple(entry for name, block in nested.items() if name != harness for entry in block.values())
+    return Entries(plain, nested.get(harness, {}), others)
+
+
+def resolution(path: StatePath, found: Entries) -> Resolution:
+    """The strategy of one declared path: the higher scope's entry, in one scope the harness's block, else the default."""
+    own, plain = found.own.get(path.key), _reaching(path, found)
+    if own is not None and (plain is None or own.rank <= plain.rank):
+        return Resolution(path, own.value, own.origin, "harness")
+    if plain is not None:
+        return Resolution(path, plain.value, plain.origin, "plain")
+    return Resolution(path, path.default, Origin("default"))
+
+
+def problems(found: Entries, harness: str, known: tuple[StatePath, ...]) -> tuple[Problem, ...]:
+    """Every entry that must not be launched with, in the order of files and lines. `known` are the harness's own paths."""
+    wrong = (*_misdirected(found, harness, known), *_disallowed(found, known), *_unread(found, known))
+    return tuple(sorted(dict.fromkeys(wrong), key=lambda problem: (problem.path, problem.at)))
+
+
+def _misdirected(found: Entries, harness: str, known: tuple[StatePath, ...]) -> Iterator[Problem]:
+    """Keys that name no declared path: in the block none of this harness, plain none of any."""
+    keys = {path.key for path in known}
+    for entry in found.own.values():
+        if entry.key not in keys:
+            yield _undeclared(entry, harness, known)
+    for entry in found.plain.values():
+        if entry.key in NAMES:
+            yield _problem(
+                entry, f"takes a mapping of paths, not {_shown(entry.value)}", f"{entry.key}: {{<path>: <strategy>}}"
+            )
+        elif entry.key not in keys and entry.key not in _declared_by(others(harness)):
+            yield _undeclared(entry, harness, known)
+
+
+def _disallowed(found: Entries, known: tuple[StatePath, ...]) -> Iterator[Problem]:
+    """Deciding entries whose strategy their path does not allow."""
+    for path in known:
+        chosen = resolution(path, found)
+        if chosen.strategy in path.allowed or chosen.form == "default":
+            continue
+        entry = (found.own if chosen.form == "harness" else found.plain)[path.key]
+        yield _problem(entry, _refused(entry, path.key), f"allowed for {path.key}: {', '.join(path.allowed)}")
+
+
+def _unread(found: Entries, known: tuple[StatePath, ...]) -> Iterator[Problem]:
+    """Entries that decide nothing here, but hold no strategy at all."""
+    deciding = {resolution(path, found).origin for path in known}
+    for entry in (*found.plain.values(), *found.own.values(), *found.others):
+        if entry.value not in STRATEGIES and entry.origin not in deciding and entry.key not in NAMES:
+            yield _problem(entry, _refused(entry, entry.key), f"strategies: {', '.join(STRATEGIES)}")
+
+
+def _reaching(path: StatePath, found: Entries) -> Entry | None:
+    """The plain entry of a path. A harness's known scratch is reached by one only where no table declares that key (spec/20)."""
+    entry = found.plain.get(path.key)
+    if entry is None or not path.scratch:
+        return entry
+    return None if any(one.key == path.key and not one.scratch for name in NAMES for one in _paths(name)) else entry
+
+
+def _undeclared(entry: Entry, harness: str, known: tuple[StatePath, ...]) -> Problem:
+    from difflib import get_close_matches
+
+    by_key = {path.key: path for path in (*(path for path in known if not path.scratch), *known)}
+    (near,) = get_close_matches(entry.key, list(by_key), 1, 0.0) or (UNKNOWN.key,)
+    allowed = ", ".join(by_key.get(near, UNKNOWN).allowed)
+    return _problem(entry, f"is no path that {harness} declares", f"nearest declared path: {near} (allowed: {allowed})")
+
+
+def _refused(entry: Entry, key: str) -> str:
+    if isinstance(entry.value, str) and entry.value in STRATEGIES:
+        return f"{key} does not allow {entry.value}"
+    return f"{_shown(entry.value)} is no strategy"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(value, list) else repr(value)
+
+
+def _problem(entry: Entry, message: str, hint: str) -> Problem:
+    return Problem(entry.origin.path, message, ".".join(entry.path), entry.origin.at, hint)
+
+
+def _origin(settings: Settings, path: KeyPath) -> Origin:
+    """Who set a leaf, or the first leaf below a mapping."""
+    if path in settings.origins:
+        return settings.origins[path]
+    below = (origin for leaf, origin in settings.origins.items() if leaf[: len(path)] == path)
+    return next(below, Origin("default"))
+
+
+def others(harness: str) -> tuple[str, ...]:
+    """The other harnesses."""
+    return tuple(name for name in NAMES if name != harness)
+
+
+def _declared_by(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(path.key for name in names for path in _paths(name))
+
+
+@cache
+def _paths(name: str) -> tuple[StatePath, ...]:
+    """A harness's declared paths; imports its adapter, so it is asked only for a key that the selected one does not settle."""
+    return adapter(name).declared
