@@ -1,0 +1,61 @@
+"""`outfitter cache dir|prune|clean`: Outfitter's own cache (spec/80)."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from outfitter.cli.context import Context
+from outfitter.cli.parser import json_option, parser
+from outfitter.cli.settled import settled
+from outfitter.edges import cache_tidy
+from outfitter.railway import fold
+from outfitter.survey import cache_directory
+
+SUMMARY = "Outfitter's own cache: short cuts that are made again when missed, and the checkouts of catalogs."
+EXAMPLES = ("outfitter cache dir", "outfitter cache prune --days 7", "outfitter cache clean --sources")
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """The sub-commands."""
+    commands = made.add_subparsers(dest="action", required=True, metavar="ACTION")
+    shown = commands.add_parser("dir", help="print where it is", allow_abbrev=False)
+    pruned = commands.add_parser("prune", help="remove short cuts that were long not used", allow_abbrev=False)
+    pruned.add_argument("--days", type=float, default=30.0, metavar="N", help="older than so many days (default 30)")
+    cleaned = commands.add_parser(
+        "clean", help="remove every short cut; utilities/ and checkouts stay", allow_abbrev=False
+    )
+    cleaned.add_argument(
+        "--sources", action="store_true", help="remove the checkouts too: `outfitter sync` fetches them again"
+    )
+    for command in (shown, pruned, cleaned):
+        json_option(command)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Do one of the three."""
+    options = parser("cache", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    return fold(
+        settled(context),
+        lambda settings: _act(options, context, cache_directory(settings, context.ambient)),
+        lambda error: context.fail(error, options.json),
+    )
+
+
+def _act(options: argparse.Namespace, context: Context, cache: str) -> int:
+    if options.action == "dir":
+        found = {name: counted._asdict() for name, counted in cache_tidy.contents(cache).items()}
+        if options.json:
+            context.console.document({"path": cache, "contents": found})
+        else:
+            context.console.data(cache)
+        return 0
+    if options.action == "prune":
+        removed = cache_tidy.prune(cache, time.time(), options.days)
+    else:
+        removed = cache_tidy.clean(cache, sources=options.sources)
+    if options.json:
+        context.console.document({"path": cache, "removed": removed._asdict()})
+    else:
+        context.console.data(f"removed {removed.files} files, {removed.size} bytes, from {cache}")
+    return 0
