@@ -153,14 +153,15 @@ def _folder(path: bytes, group: Mapping[bytes, Row]) -> Folder:
         path,
         b"\0".join(names),
         "".join([row.tag for row in rows]).encode("ascii"),
-        b"".join([_stat(row) for row in rows]),
+        b"".join([packed_row(row) for row in rows]),
         b"".join([row.digest for row in rows]),
         tuple([Remark(i, row.target, row.note) for i, row in enumerate(rows) if row.target or row.note]),
         max([max(row.identity.mtime_ns, row.identity.ctime_ns) for row in rows if row.tag != "d"], default=0),
     )
 
 
-def _stat(row: Row) -> bytes:
+def packed_row(row: Row) -> bytes:
+    """A row's stat column, as a scan would find it."""
     device, inode, mtime, ctime = row.identity
     return STAT.pack(device, inode, row.size, mtime, ctime, row.mode | _TYPE_BITS.get(row.tag, 0))
 

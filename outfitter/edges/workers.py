@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from struct import Struct
+from typing import Protocol
 
 from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import Draft, examine
@@ -40,12 +41,7 @@ def read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, list[int]]]) 
     size = max(CHUNK_FILES, -(-len(every) // MOST_CHUNKS))
     starts = range(0, len(every), size)
     with mmap.mmap(-1, len(every) * _SLOT.size) as shared:
-
-        def read_chunk(cursor: Cursor, buffer: memoryview, number: int) -> None:
-            start = starts[number]
-            _read_run(cursor, buffer, every[start : start + size], shared, start)
-
-        _share(root, len(starts), walk.buffer, read_chunk)
+        share(len(starts), lambda: _Reading(root, walk.buffer, every, size, shared))
         for place, (draft, index) in enumerate(every):
             tag, length, note, stat, digest = _SLOT.unpack_from(shared, place * _SLOT.size)
             if tag:
@@ -53,66 +49,113 @@ def read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, list[int]]]) 
                 walk.read += 1
 
 
-def _read_run(
-    cursor: Cursor, buffer: memoryview, files: Sequence[tuple[Draft, int]], shared: mmap.mmap, start: int
-) -> None:
-    here: Draft | None = None
-    descriptor = -1
-    for place, (draft, index) in enumerate(files, start):
-        if draft is not here:
-            here = draft
-            try:
-                descriptor = cursor.at(draft.path)
-            except OSError:
-                descriptor = -1
-        if descriptor >= 0:
-            tag, stat, digest, note = examine(descriptor, draft.names[index], buffer)
-            _SLOT.pack_into(shared, place * _SLOT.size, tag, len(note), note.encode(), stat, digest)
+class _Reading:
+    """Reads runs of pending files into shared slots."""
+
+    def __init__(
+        self, root: int, buffer: memoryview, every: Sequence[tuple[Draft, int]], size: int, shared: mmap.mmap
+    ) -> None:
+        self._cursor = Cursor(root)
+        self._buffer = buffer
+        self._every = every
+        self._size = size
+        self._shared = shared
+
+    def __call__(self, number: int, /) -> None:
+        here: Draft | None = None
+        descriptor = -1
+        start = number * self._size
+        for place, (draft, index) in enumerate(self._every[start : start + self._size], start):
+            if draft is not here:
+                here = draft
+                descriptor = _at(self._cursor, draft.path)
+            if descriptor >= 0:
+                tag, stat, digest, note = examine(descriptor, draft.names[index], self._buffer)
+                _SLOT.pack_into(self._shared, place * _SLOT.size, tag, len(note), note.encode(), stat, digest)
+
+    def close(self) -> None:
+        self._cursor.close()
+
+
+def _at(cursor: Cursor, path: bytes) -> int:
+    try:
+        return cursor.at(path)
+    except OSError:
+        return -1
 
 
 def unchanged_folders(walk: Pass, root: int) -> frozenset[bytes]:
     """The known directories that are as known, by listing and stat alone, looked at in as many processes as pay."""
     known = [walk.known[path] for path in sorted(walk.known)]
-    chunks: list[list[int]] = []
-    weight = CHUNK_ROWS
-    for place, folder in enumerate(known):
-        if weight >= CHUNK_ROWS:
-            chunks.append([])
-            weight = 0
-        chunks[-1].append(place)
-        weight += len(folder.tags) + 8
-    if len(chunks) > MOST_CHUNKS:
-        per = -(-len(known) // MOST_CHUNKS)
-        chunks = [list(range(at, min(at + per, len(known)))) for at in range(0, len(known), per)]
+    chunks = _by_weight(known)
     with mmap.mmap(-1, len(known)) as shared:
-
-        def look_at_chunk(cursor: Cursor, _: memoryview, number: int) -> None:
-            for place in chunks[number]:
-                shared[place] = _is_unchanged(walk, cursor, known[place])
-
-        _share(root, len(chunks), walk.buffer, look_at_chunk)
+        share(len(chunks), lambda: _Comparing(walk, root, known, chunks, shared))
         return frozenset([folder.path for folder, same in zip(known, shared[:], strict=True) if same])
 
 
-def _is_unchanged(walk: Pass, cursor: Cursor, known: Folder) -> bool:
-    try:
-        listed, names = walk.listing(cursor.at(known.path), known)
-        return walk.unchanged(known, names, listed)
-    except OSError:
-        return False
+def _by_weight(known: Sequence[Folder]) -> list[range]:
+    """Runs of directories with about as many entries each."""
+    target = max(CHUNK_ROWS, sum(len(folder.tags) + 8 for folder in known) // MOST_CHUNKS + 1)
+    chunks: list[range] = []
+    start = weight = 0
+    for place, folder in enumerate(known, 1):
+        weight += len(folder.tags) + 8
+        if weight >= target or place == len(known):
+            chunks.append(range(start, place))
+            start, weight = place, 0
+    return chunks
 
 
-def _share(root: int, chunks: int, buffer: memoryview, job: Callable[[Cursor, memoryview, int], None]) -> None:
-    """Do `job` once for each number below `chunks`, here and in forked workers."""
+class _Comparing:
+    """Compares known directories with the disk; one byte of shared memory says that all of one is as known."""
+
+    def __init__(
+        self, walk: Pass, root: int, known: Sequence[Folder], chunks: Sequence[range], shared: mmap.mmap
+    ) -> None:
+        self._walk = walk
+        self._cursor = Cursor(root)
+        self._known = known
+        self._chunks = chunks
+        self._shared = shared
+
+    def __call__(self, number: int, /) -> None:
+        for place in self._chunks[number]:
+            self._shared[place] = self._is_unchanged(self._known[place])
+
+    def _is_unchanged(self, known: Folder) -> bool:
+        try:
+            listed, names = self._walk.listing(self._cursor.at(known.path), known)
+            return self._walk.unchanged(known, names, listed)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        self._cursor.close()
+
+
+class Job(Protocol):
+    """What one process does with the numbers it draws; made in that process, closed there."""
+
+    def __call__(self, number: int, /) -> None:
+        """Do one part of the work."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what the parts needed."""
+        ...
+
+
+def share(parts: int, begin: Callable[[], Job], most: int = MOST_WORKERS) -> None:
+    """Do each part of a work once, in this process and in forked ones. A part may stay undone: look at what it should have left."""
     numbers, feed = os.pipe()
     try:
-        os.write(feed, b"".join([_NUMBER.pack(number) for number in range(chunks)]))
+        os.write(feed, b"".join([_NUMBER.pack(number) for number in range(parts)]))
     finally:
         os.close(feed)
     try:
-        workers = _start(min(cores(), chunks) - 1, lambda: _take(root, numbers, buffer, job))
+        workers = _start(min(cores(), parts, most) - 1, lambda: _take(numbers, begin))
         try:
-            _take(root, numbers, buffer, job)
+            _take(numbers, begin)
         except BaseException:
             for worker in workers:
                 os.kill(worker, signal.SIGKILL)
@@ -124,13 +167,13 @@ def _share(root: int, chunks: int, buffer: memoryview, job: Callable[[Cursor, me
         os.close(numbers)
 
 
-def _take(root: int, numbers: int, buffer: memoryview, job: Callable[[Cursor, memoryview, int], None]) -> None:
-    cursor = Cursor(root)
+def _take(numbers: int, begin: Callable[[], Job]) -> None:
+    job = begin()
     try:
         while taken := os.read(numbers, _NUMBER.size):
-            job(cursor, buffer, _NUMBER.unpack(taken)[0])
+            job(_NUMBER.unpack(taken)[0])
     finally:
-        cursor.close()
+        job.close()
 
 
 def _start(count: int, job: Callable[[], None]) -> list[int]:
