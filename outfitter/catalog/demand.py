@@ -7,20 +7,26 @@ The resolvers of this package ask a `Demand` for names, documents and digests. W
 from __future__ import annotations
 
 import posixpath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from outfitter.model.layers import Document, DocumentForm, Entry, Layer, Layers
 
+# Deep enough for every tree that people write; a listing this deep counts as the whole.
+DEEP = 48
+
 
 class Wants(NamedTuple):
-    """What to read next: documents and whole subtrees as (layer, path), digests by physical path."""
+    """What to read next: documents as (layer, path) → form, listings as (layer, path) → depth, digests and contents by
+    physical path, and paths of which to know whether they exist."""
 
     documents: dict[tuple[int, str], DocumentForm]
-    subtrees: set[tuple[int, str]]
+    listings: dict[tuple[int, str], int]
     digests: set[str]
+    contents: set[str]
+    present: set[str]
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.subtrees or self.digests)
+        return any(self[:])
 
 
 class Demand:
@@ -31,8 +37,9 @@ class Demand:
         self.layers = layers
         self.trees: tuple[Layer, ...] = layers.trees
         self.repository = len(layers.trees)
-        self.wants = Wants({}, set(), set())
+        self.wants = Wants({}, {}, set(), set(), set())
         self._all: tuple[Layer, ...] = (*layers.trees, *((layers.repository,) if layers.repository else ()))
+        self.memo: dict[Any, Any] = {}
         self._children: dict[int, dict[str, list[str]]] = {}
 
     def layer(self, number: int) -> Layer:
@@ -66,8 +73,8 @@ class Demand:
         return self._children[number].get(path, [])
 
     def below(self, number: int, path: str) -> list[Entry]:
-        """Every entry below a folder, sorted by path; wants its subtree and gives () where that was not listed yet."""
-        if not self.subtree(number, path):
+        """Every entry below a folder, sorted by path; wants its names and gives none where they were not listed yet."""
+        if not self.listed(number, path, DEEP):
             return []
         found: list[Entry] = []
         waiting = [path]
@@ -79,16 +86,32 @@ class Demand:
                     waiting.append(entry.path)
         return sorted(found, key=lambda entry: entry.path)
 
-    def subtree(self, number: int, path: str) -> bool:
-        """Whether a folder is listed in whole; wants it otherwise. A missing folder is."""
+    def listed(self, number: int, path: str, depth: int = 1) -> bool:
+        """Whether a folder's names are known, so many levels deep; wants them otherwise."""
         listed = self._all[number].listed
-        here = path
-        while here not in listed:
+        here, levels = path, 0
+        while True:
+            known = listed.get(here, 0)
+            if known >= DEEP or known - levels >= depth:
+                return True
             if not here:
-                self.wants.subtrees.add((number, path))
-                return False
-            here = posixpath.dirname(here)
-        return True
+                break
+            here, levels = posixpath.dirname(here), levels + 1
+        self.wants.listings[(number, path)] = max(depth, self.wants.listings.get((number, path), 0))
+        return False
+
+    def find(self, number: int, path: str) -> Entry | None:
+        """What stands at any path of a layer, looked for level by level; a part that is no folder is what is found."""
+        here = ""
+        entry: Entry | None = None
+        for name in path.split("/"):
+            if not self.listed(number, here):
+                return None
+            here = f"{here}/{name}" if here else name
+            entry = self._all[number].entries.get(here)
+            if entry is None or entry.kind != "directory":
+                break
+        return entry
 
     def document(self, number: int, path: str, form: DocumentForm) -> Document | None:
         """A file's parse; None where there is no regular file, or it is wanted first."""
@@ -103,6 +126,20 @@ class Demand:
         if found is None:
             self.wants.digests.add(physical)
         return found or ""
+
+    def content(self, physical: str) -> bytes:
+        """A small file's bytes, b"" while they are wanted."""
+        found = self.layers.contents.get(physical)
+        if found is None:
+            self.wants.contents.add(physical)
+        return found or b""
+
+    def is_present(self, path: str) -> bool:
+        """Whether something stands at an absolute path; True while that is wanted."""
+        found = self.layers.present.get(path)
+        if found is None:
+            self.wants.present.add(path)
+        return found is not False
 
     def place(self, number: int, path: str) -> str:
         """The absolute path of an entry as a person would write it."""

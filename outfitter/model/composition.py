@@ -111,7 +111,10 @@ class Controls(NamedTuple):
 
 
 class Subagent(NamedTuple):
-    """A selected subagent: a whole small identity of its own, with its own skills, model and limits."""
+    """A selected subagent: a whole small identity of its own, with its own skills, model and limits.
+
+    `skills` are the names of its skills as they are projected; `resolved` those of them that its leader does not select.
+    """
 
     id: str
     description: str
@@ -122,15 +125,17 @@ class Subagent(NamedTuple):
     skills: tuple[str, ...]
     path: str
     layer: str
+    resolved: tuple[Skill, ...] = ()
 
 
 class JobRoot(NamedTuple):
-    """A DeepWork jobs directory (absolute): `always` for an agent's own, by `names` for a layer's shared one (006.3.13 to 15)."""
+    """A DeepWork jobs directory (absolute): `always` for an agent's own, by `names` for a layer's shared one (006.3.13 to 15). `held` are all jobs in it."""
 
     path: str
     layer: str
     names: tuple[str, ...] = ()
     pi_only: bool = False
+    held: tuple[str, ...] = ()
 
 
 class Overlay(NamedTuple):

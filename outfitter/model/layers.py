@@ -51,7 +51,7 @@ class Layer:
     """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
 
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`.
-    `listed` names the folders whose whole subtree is in `entries`. Kind `repository` is the project root itself, for `repo_file`.
+    `listed` says of which folders the names are in `entries`, and how many levels deep. Kind `repository` is the project root itself, for `repo_file`.
     """
 
     kind: LayerKind
@@ -60,7 +60,7 @@ class Layer:
     boundary: str
     entries: Mapping[str, Entry]
     documents: Mapping[str, Document]
-    listed: frozenset[str] = frozenset()
+    listed: Mapping[str, int] = {}
 
 
 @frozen
@@ -68,7 +68,7 @@ class Layers:
     """Everything read for one request: settings scopes (highest first), trees (highest first), and what was wrong on the way.
 
     `problems` are those of settings files; a tree's stand in its documents. `digests` are BLAKE3 (hex) of files that a
-    composition copies, by physical path.
+    composition copies, `contents` the bytes of those it carries, by physical path; `present` says which paths exist.
     """
 
     project_root: str
@@ -77,5 +77,7 @@ class Layers:
     append_prompts: tuple[Document, ...] = ()
     repository: Layer | None = None
     digests: Mapping[str, str] = {}
+    contents: Mapping[str, bytes] = {}
+    present: Mapping[str, bool] = {}
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()

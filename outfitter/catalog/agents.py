@@ -1,0 +1,218 @@
+"""Agents of all layers: where each id is defined, and its front matter decoded (spec/10, spec/15 V6, V11, V14, V17, V27)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from outfitter.catalog.controls import ControlSet, controls
+from outfitter.catalog.demand import Demand
+from outfitter.catalog.fields import Fields, Origin, Place, SkillPick, Source, layered
+from outfitter.catalog.limits import Limits, limits
+from outfitter.catalog.names import is_readable, portable
+from outfitter.model.layers import Document
+from outfitter.model.request import Notice, Problem
+
+NO_AGENTS = ("README", "AGENTS", "readme", "Readme")
+_UNSET_MODELS = ("", "inherit", "default")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+
+
+class Site(NamedTuple):
+    """Where one layer defines an agent: the file's path in the layer, `flat` for `agents/<id>.md`."""
+
+    layer: int
+    id: str
+    path: str
+    flat: bool = False
+
+
+class Agent(NamedTuple):
+    """One agent as its tree defines it, before inheritance. `place` is its defining file; `values` the merged front matter."""
+
+    id: str
+    layer: int
+    place: Place
+    label: str
+    description: str
+    body: str
+    enabled: bool
+    abstract: bool
+    main: bool
+    inherits: tuple[tuple[str, Place], ...]
+    skills: tuple[SkillPick, ...]
+    subagents: tuple[tuple[str, Place], ...]
+    mcp: tuple[tuple[str, Place], ...]
+    extensions: tuple[str | Source, ...]
+    plugins: tuple[str, ...]
+    model: str
+    thinking: str
+    limits: Limits
+    system_prompt: Source | None
+    prompt_template: Source | None
+    append: tuple[Source, ...]
+    controls: ControlSet
+    has_front_matter: bool
+    values: Mapping[str, Any]
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def site_in(demand: Demand, layer: int, name: str) -> Site | None:
+    """A layer's definition of an id: the folder's `agent.md`, else `AGENT.md`, else the flat file (V6, V14)."""
+    for file in ("agent.md", "AGENT.md"):
+        if demand.is_file(layer, f"agents/{name}/{file}"):
+            return Site(layer, name, f"agents/{name}/{file}")
+    if demand.is_file(layer, f"agents/{name}.md") and may_be_flat(name):
+        return Site(layer, name, f"agents/{name}.md", True)
+    return None
+
+
+def may_be_flat(stem: str) -> bool:
+    """Whether `agents/<stem>.md` can be an agent by its name (V6)."""
+    return stem not in NO_AGENTS and not stem.startswith(("_", "."))
+
+
+def sites(demand: Demand) -> dict[str, list[Site]]:
+    """Every agent id with its definitions, highest layer first, in order of id. A flat file counts if it says `name` or `description`."""
+    found: dict[str, list[Site]] = {}
+    for layer in range(len(demand.trees)):
+        for name in demand.children(layer, "agents"):
+            stem = name.removesuffix(".md") if demand.is_file(layer, f"agents/{name}") else name
+            site = site_in(demand, layer, stem) if is_readable(stem) else None
+            if site and not (site.flat and not _says_who(demand, site)) and site not in found.get(stem, ()):
+                found.setdefault(stem, []).append(site)
+    return dict(sorted(found.items()))
+
+
+def _says_who(demand: Demand, site: Site) -> bool:
+    document = demand.document(site.layer, site.path, "markdown")
+    value = document.value if document else None
+    return isinstance(value, Mapping) and any(value.get(key) for key in ("name", "description"))
+
+
+def agent(demand: Demand, name: str) -> Agent | None:
+    """The winning agent of an id, or of an `id:` that differs from its folder (V17); None where there is none, or it is wanted first."""
+    for layer in range(len(demand.trees)):
+        site = site_in(demand, layer, name) if is_readable(name) else None
+        if site:
+            return decode(demand, site)
+    for found in sites(demand).values():
+        document = demand.document(found[0].layer, found[0].path, "markdown")
+        if document and isinstance(document.value, Mapping) and str(document.value.get("id", "")) == name:
+            return decode(demand, found[0])
+    return None
+
+
+def decode(demand: Demand, site: Site) -> Agent | None:
+    """Front matter with `config.json` over it: a layer's decides over what stands below it, never over what stands above."""
+    document = demand.document(site.layer, site.path, "markdown")
+    if document is None:
+        return None
+    parts: list[tuple[int, Document]] = []
+    for layer in reversed(range(len(demand.trees))):
+        if layer == site.layer:
+            parts.append((layer, document))
+        config = demand.document(layer, f"agents/{site.id}/config.json", "json")
+        if config:
+            parts.append((layer, config))
+    values, origins = layered(parts)
+    fields = Fields(values, origins, Origin(site.layer, document.path, document.positions))
+    made = _decoded(site, document, fields)
+    _spellings(demand, site, fields)
+    return made._replace(
+        problems=(*(p for _, part in parts for p in part.problems), *fields.problems),
+        notices=(*(n for _, part in parts for n in part.notices), *fields.notices),
+    )
+
+
+def _decoded(site: Site, document: Document, fields: Fields) -> Agent:
+    model = fields.text("model")
+    system, template = fields.sources("system_prompt"), fields.sources("prompt_template")
+    return Agent(
+        id=site.id,
+        layer=site.layer,
+        place=Place(site.layer, document.path),
+        label=_label(site, document, fields),
+        description=fields.text("description"),
+        body=document.body,
+        enabled=fields.flag("enabled") is not False,
+        abstract=fields.flag("abstract") is True,
+        main=fields.flag("mainAgent") is not False,
+        inherits=fields.slugs("inherits"),
+        skills=_skills(fields),
+        subagents=fields.slugs("subagents"),
+        mcp=fields.slugs("mcp"),
+        extensions=_extensions(fields),
+        plugins=fields.words("plugins"),
+        model="" if model.lower() in _UNSET_MODELS else model,
+        thinking=fields.text("thinking"),
+        limits=limits(fields),
+        system_prompt=system[0] if system else None,
+        prompt_template=template[0] if template else None,
+        append=fields.sources("append_system_prompt"),
+        controls=controls(fields),
+        has_front_matter=document.value is not None,
+        values=fields.values,
+    )
+
+
+def _label(site: Site, document: Document, fields: Fields) -> str:
+    name = fields.text("name")
+    said = (
+        fields.text("label") or fields.text("displayName") or fields.text("title") or (name if name != site.id else "")
+    )
+    if said or document.value is not None:
+        return said or site.id
+    heading = _HEADING.search(document.body)
+    return heading.group(1) if heading else site.id
+
+
+def _skills(fields: Fields) -> tuple[SkillPick, ...]:
+    found: list[SkillPick] = []
+    for key, item in fields.items("skills"):
+        one = Fields({"skills": item}, fields.origins, fields.home)
+        pick = isinstance(item, Mapping)
+        words = one.slugs("skills", "id") if pick else one.slugs("skills")
+        references = one.sources("skills", "references") if pick else ()
+        if pick and len(words) != 1:
+            fields.fault(key, "must be a skill's id, or {id: …, references: […]}")
+        found += [SkillPick(word, fields.place(*key), references) for word, _ in words]
+        fields.problems += [problem._replace(key=".".join(key), at=fields.place(*key).at) for problem in one.problems]
+    return tuple(found)
+
+
+def _extensions(fields: Fields) -> tuple[str | Source, ...]:
+    found: list[str | Source] = []
+    for key, item in fields.items("extensions"):
+        if isinstance(item, str) and item.strip():
+            found.append(item.strip())
+        elif isinstance(item, Mapping):
+            found += Fields({"extensions": item}, fields.origins, fields.home).sources("extensions")
+        else:
+            fields.fault(key, "must be text, or {file: PATH}")
+    return tuple(dict.fromkeys(found))
+
+
+def _spellings(demand: Demand, site: Site, fields: Fields) -> None:
+    """Warnings about an agent written twice, or under another id."""
+    other = fields.text("id")
+    if other and other != site.id:
+        fields.warn(("id",), "id-differs", f"{other!r} is not the folder's name; the agent is {site.id!r}")
+    twice = [name for name in ("agent.md", "AGENT.md") if demand.is_file(site.layer, f"agents/{site.id}/{name}")]
+    if len(twice) > 1:
+        fields.warn((), "agent-twice", f"agents/{site.id} has both agent.md and AGENT.md; agent.md counts")
+    if not site.flat and demand.is_file(site.layer, f"agents/{site.id}.md") and may_be_flat(site.id):
+        fields.warn((), "agent-twice", f"agents/{site.id}.md is shadowed by the folder agents/{site.id}")
+
+
+def unreadable_names(demand: Demand, layer: int) -> list[tuple[str, str]]:
+    """Names under `agents/` that are no ids, with the portable spelling (V10)."""
+    return [
+        (name, portable(name.removesuffix(".md")))
+        for name in demand.children(layer, "agents")
+        if not is_readable(name.removesuffix(".md"))
+        and not name.startswith(("_", "."))
+        and (demand.is_folder(layer, f"agents/{name}") or name.endswith(".md"))
+    ]

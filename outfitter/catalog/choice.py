@@ -1,0 +1,92 @@
+"""Which agent a command means, and what to say where there is none to choose (spec/15 V18 and V32, spec/80)."""
+
+from __future__ import annotations
+
+from returns.result import Failure, Success
+
+from outfitter.catalog.agents import Agent, agent, sites
+from outfitter.catalog.demand import Demand
+from outfitter.catalog.names import nearest
+from outfitter.catalog.skills import sites_in
+from outfitter.errors import CompositionFailed
+from outfitter.model.settings import Settings
+from outfitter.railway import Outcome
+
+SHOWN = 8
+
+
+def chosen_name(demand: Demand, settings: Settings, asked: str | None) -> Outcome[str]:
+    """The id asked for, else `default_agent`; without both an error that names the agents there are."""
+    name = asked or settings.values.get("default_agent")
+    if isinstance(name, str) and name:
+        return Success(name)
+    known = list(sites(demand))
+    if not known:
+        return Failure(_no_agents(demand, "no agent was named"))
+    message = "no agent was named, and no default_agent is set"
+    return Failure(CompositionFailed(message, f"outfitter run AGENT; agents: {_some(known)}"))
+
+
+def runnable(demand: Demand, settings: Settings, asked: str | None) -> Outcome[Agent]:
+    """The agent to run. Errors: none named, none found (with the nearest ids), abstract, or switched off."""
+    return chosen_name(demand, settings, asked).bind(lambda name: _runnable(demand, settings, asked, name))
+
+
+def _runnable(demand: Demand, settings: Settings, asked: str | None, name: str) -> Outcome[Agent]:
+    found = agent(demand, name)
+    if found is None:
+        return Failure(_not_found(demand, settings, asked, name))
+    if not found.enabled:
+        return Failure(CompositionFailed(f"agent {found.id!r} is switched off (enabled: false in {found.place.path})"))
+    if found.abstract:
+        children = _children(demand, found.id)
+        hint = f"agents that inherit it: {_some(children)}" if children else "write an agent that inherits it"
+        return Failure(CompositionFailed(f"agent {found.id!r} is abstract: it is there to be inherited, not run", hint))
+    return Success(found)
+
+
+def _not_found(demand: Demand, settings: Settings, asked: str | None, name: str) -> CompositionFailed:
+    known = list(sites(demand))
+    origin = settings.origins.get(("default_agent",))
+    source = "" if asked or origin is None else f" (default_agent in {origin.path}:{origin.at.line})"
+    message = f"agent {name!r} not found{source}"
+    if not known:
+        return _no_agents(demand, message)
+    near = nearest(name, known)
+    return CompositionFailed(message, f"did you mean {' or '.join(near)}?" if near else f"agents: {_some(known)}")
+
+
+def _no_agents(demand: Demand, message: str) -> CompositionFailed:
+    skills = {site.leaf for layer in range(len(demand.trees)) for site in sites_in(demand, layer, "skills")}
+    if skills:
+        count = f"{len(skills)} skill{'s' if len(skills) > 1 else ''}"
+        text = f"{message}: `.agents` has {count} and no agent"
+        return CompositionFailed(text, "`outfitter setup` writes one, `outfitter list skills` shows them")
+    where = ", ".join(tree.root for tree in demand.trees) or ".agents"
+    return CompositionFailed(f"{message}: there is no agent in {where}", "`outfitter setup` writes a first one")
+
+
+def _children(demand: Demand, parent: str) -> list[str]:
+    """Runnable agents whose line holds `parent`."""
+    inherits: dict[str, tuple[str, ...]] = {}
+    concrete: list[str] = []
+    for name in sites(demand):
+        found = agent(demand, name)
+        if found:
+            inherits[name] = tuple(slug for slug, _ in found.inherits)
+            concrete += [name] if found.enabled and not found.abstract else []
+    return [name for name in concrete if parent in _ancestors(inherits, name)]
+
+
+def _ancestors(inherits: dict[str, tuple[str, ...]], name: str) -> set[str]:
+    seen: set[str] = set()
+    waiting = [name]
+    for here in waiting:
+        new = [parent for parent in inherits.get(here, ()) if parent not in seen]
+        seen.update(new)
+        waiting += new
+    return seen
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

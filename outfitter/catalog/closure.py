@@ -1,0 +1,185 @@
+"""Everything that one agent reaches, resolved: its line, loadout, identity, skills, subagents and native parts (spec/30).
+
+Run again and again while layers are read (`demand.wants` says what is missing), and a last time by `compose`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from outfitter.catalog import native, prompts
+from outfitter.catalog.agents import Agent
+from outfitter.catalog.demand import DEEP, Demand
+from outfitter.catalog.fields import Fields, Origin, SkillPick, Source
+from outfitter.catalog.lineage import Loadout, Named, lineage, loadout
+from outfitter.catalog.loading import Loading, skills
+from outfitter.errors import CompositionFailed
+from outfitter.model.composition import JobRoot, Skill, Tools
+from outfitter.model.request import Notice, Problem
+from outfitter.model.settings import Settings
+
+SERVER_FILES = ("mcp.json", "mcp_config.json")
+
+
+class Sub(NamedTuple):
+    """A selected subagent, resolved as far as files go."""
+
+    agent: Agent
+    chosen: Loadout
+    identity: prompts.Identity
+    skills: tuple[Skill, ...]
+    tools: Tools
+
+
+class Closure(NamedTuple):
+    """An agent with all it reaches. `error`: why there is no such composition; the rest is then as far as it got."""
+
+    line: tuple[Agent, ...] = ()
+    chosen: Loadout = Loadout()
+    identity: prompts.Identity = prompts.Identity((), (), ())
+    template: prompts.Identity = prompts.Identity((), (), ())
+    skills: tuple[Skill, ...] = ()
+    subagents: tuple[Sub, ...] = ()
+    overlay: native.Overlaid = native.Overlaid((), ())
+    jobs: tuple[JobRoot, ...] = ()
+    visible: native.Visible = native.Visible((), (), ())
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    error: CompositionFailed | None = None
+
+
+def closure(demand: Demand, settings: Settings, name: str) -> Closure:
+    """One agent's closure; asks for every file it needs on the way."""
+    _common(demand)
+    line, error = lineage(demand, name)
+    if error or not line:
+        return Closure(line, error=error)
+    _own(demand, line)
+    defaults = default_loadout(settings)
+    chosen = loadout(line, defaults)
+    notices: list[Notice] = [notice for one in line for notice in one.notices]
+    problems: list[Problem] = [problem for one in line for problem in one.problems]
+    own = skills(demand, chosen.skills, {})
+    subagents = _subagents(demand, chosen, defaults, own, notices)
+    identity, template = prompts.identity(demand, line, chosen), prompts.template(demand, chosen)
+    overlay, visible = native.overlay(demand, line), native.visible(demand, line)
+    problems += own.problems
+    notices += own.notices
+    for part in (identity, template, *(sub.identity for sub in subagents)):
+        problems += part.problems
+        notices += part.notices
+    for file in overlay.files:
+        demand.content(file.entry.target)
+    notices += overlay.notices
+    problems += visible.problems
+    names = [
+        job for block in (chosen.controls.generic, *chosen.controls.harness.values()) for job in block.deepwork_jobs
+    ]
+    roots = native.jobs(demand, line, tuple(dict.fromkeys(names)))
+    return Closure(
+        line,
+        chosen,
+        identity,
+        template,
+        own.skills,
+        subagents,
+        overlay,
+        roots,
+        visible,
+        _once(problems),
+        _unique(notices),
+    )
+
+
+def _once(problems: list[Problem]) -> tuple[Problem, ...]:
+    return tuple(dict.fromkeys(problems))
+
+
+def _unique(notices: list[Notice]) -> tuple[Notice, ...]:
+    return tuple(dict.fromkeys(notices))
+
+
+def _common(demand: Demand) -> None:
+    """What every composition reads of each layer."""
+    for layer in range(len(demand.trees)):
+        for name in (*SERVER_FILES, "models.json"):
+            demand.document(layer, name, "json")
+
+
+def _own(demand: Demand, line: tuple[Agent, ...]) -> None:
+    """The private folders of a line, in every layer."""
+    for one in line:
+        for layer in range(len(demand.trees)):
+            if demand.is_folder(layer, f"agents/{one.id}"):
+                demand.listed(layer, f"agents/{one.id}", DEEP)
+                for name in SERVER_FILES:
+                    demand.document(layer, f"agents/{one.id}/{name}", "json")
+
+
+def default_loadout(settings: Settings) -> Loadout:
+    """`agent_defaults`: lists that stand before every agent's own; their slugs resolve in the shared folders."""
+    values = settings.values.get("agent_defaults")
+    if not isinstance(values, Mapping):
+        return Loadout()
+    origins = {
+        path[1]: origin for path, origin in settings.origins.items() if len(path) > 1 and path[0] == "agent_defaults"
+    }
+    places = {key: Origin(0, origin.path, {(key,): origin.at}) for key, origin in origins.items()}
+    fields = Fields(values, places, Origin(0, "", {}))
+    return Loadout(
+        skills=tuple((SkillPick(word, place), "") for word, place in fields.slugs("skills")),
+        subagents=tuple(Named(word, "", place) for word, place in fields.slugs("subagents")),
+        mcp=tuple(Named(word, "", place) for word, place in fields.slugs("mcp")),
+        extensions=fields.words("extensions"),
+        plugins=fields.words("plugins"),
+    )
+
+
+def _subagents(
+    demand: Demand, chosen: Loadout, defaults: Loadout, own: Loading, notices: list[Notice]
+) -> tuple[Sub, ...]:
+    found: list[Sub] = []
+    for named in chosen.subagents:
+        line, error = lineage(demand, named.id)
+        if error or not line:
+            where = f"{named.place.path}:{named.place.at.line}" if named.place.at.line else named.place.path
+            text = error.message or "; ".join(problem.message for problem in error.problems) if error else "not found"
+            notices.append(
+                Notice("warning", "subagent-missing", f"{where}: subagents: {text}", error.hint if error else "")
+            )
+            continue
+        last = line[-1]
+        if not last.enabled:
+            notices.append(
+                Notice("notice", "subagent-off", f"subagent {last.id!r} is switched off ({last.place.path})")
+            )
+            continue
+        _own(demand, line)
+        selected = loadout(line, Loadout(skills=defaults.skills))
+        loaded = skills(demand, selected.skills, own.names)
+        identity = prompts.own_identity(demand, line, selected)
+        problems = (*(p for one in line for p in one.problems), *identity.problems, *loaded.problems)
+        more = (*(n for one in line for n in one.notices), *identity.notices, *loaded.notices)
+        found.append(
+            Sub(last, selected, identity._replace(problems=problems, notices=more), loaded.skills, selected.tools)
+        )
+    return tuple(found)
+
+
+def extension_files(demand: Demand, chosen: Loadout) -> tuple[tuple[str, ...], tuple[Problem, ...], tuple[str, ...]]:
+    """Extensions as Pi takes them (`{file: …}` as its physical path), problems, and what each is for the digest."""
+    words: list[str] = []
+    problems: list[Problem] = []
+    digests: list[str] = []
+    for extension in chosen.extensions:
+        if not isinstance(extension, Source):
+            words.append(extension)
+            digests.append(extension)
+            continue
+        found = prompts.locate(demand, extension, "")
+        problems += [found.problem] if found.problem else []
+        if found.entry:
+            words.append(found.entry.target)
+            digests.append("file:" + (demand.digest(found.entry.target) if found.entry.kind == "file" else ""))
+    return tuple(words), tuple(problems), tuple(digests)

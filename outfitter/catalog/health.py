@@ -1,0 +1,75 @@
+"""What in a layer's listing cannot be used and is skipped, each with one warning (spec/10 hostile input, spec/15 V5 and V10)."""
+
+from __future__ import annotations
+
+from outfitter.catalog.demand import Demand
+from outfitter.catalog.names import is_readable, portable
+from outfitter.model.layers import Entry, Layer
+from outfitter.model.request import Notice
+
+FOLDERS = ("agents", "skills", "knowledge", "commands", "deepwork")
+FILES = ("agents.md", "AGENTS.md", "system-prompt.md", "mcp.json", "mcp_config.json", "models.json")
+RESOURCE_FILES = ("agent.md", "AGENT.md", "config.json", "mcp.json", "mcp_config.json", "SKILL.md", "skill.md")
+_LINK_HINT = "this looks like a link that git could not create (core.symlinks)"
+
+
+def layer_notices(demand: Demand) -> tuple[Notice, ...]:
+    """One warning for each entry of a layer that stands where a resource should and cannot be one."""
+    return tuple(notice for number in range(len(demand.trees)) for notice in _of_layer(demand, number))
+
+
+def _of_layer(demand: Demand, number: int) -> list[Notice]:
+    tree = demand.layer(number)
+    found: list[Notice] = []
+    for entry in tree.entries.values():
+        if entry.kind not in ("file", "directory"):
+            found += _unusable(tree, entry)
+        elif "/" not in entry.path:
+            found += _wrong_kind(demand, number, entry)
+        elif entry.kind == "directory":
+            found += _misplaced(tree, entry)
+    return found
+
+
+def _unusable(tree: Layer, entry: Entry) -> list[Notice]:
+    head, _, rest = entry.path.partition("/")
+    depth = rest.count("/")
+    relevant = (head in FILES or head in FOLDERS) if not rest else head in FOLDERS and depth <= 1
+    if not relevant:
+        return []
+    boundary = "the repository" if tree.kind == "project" else "its source"
+    why = {
+        "outside": f"points outside {boundary} ({entry.target})",
+        "dangling": f"points nowhere ({entry.target})",
+        "unreadable": "cannot be read",
+    }.get(entry.kind, "is no regular file")
+    return [_skipped(tree, entry.path, why)]
+
+
+def _wrong_kind(demand: Demand, number: int, entry: Entry) -> list[Notice]:
+    tree = demand.layer(number)
+    if entry.path in FOLDERS and entry.kind == "file":
+        document = demand.document(number, entry.path, "text")
+        text = document.text.strip() if document else ""
+        looks = 0 < len(text) < 512 and "\n" not in text and text.startswith((".", "/")) and "/" in text
+        return [_skipped(tree, entry.path, "is a file, not a folder", _LINK_HINT if looks else "")]
+    if entry.path in FILES and entry.kind == "directory":
+        return [_skipped(tree, entry.path, "is a folder, not a file")]
+    return []
+
+
+def _misplaced(tree: Layer, entry: Entry) -> list[Notice]:
+    """A folder in a manifest's place, or one whose name is no id."""
+    parts = entry.path.split("/")
+    if parts[0] not in ("agents", "skills"):
+        return []
+    name = parts[-1]
+    if len(parts) == 3 and name in RESOURCE_FILES:
+        return [_skipped(tree, entry.path, "is a folder, not a file")]
+    if len(parts) == 2 and not is_readable(name) and not name.startswith(("_", ".")):
+        return [_skipped(tree, entry.path, "is no id", f"rename to {portable(name)}")]
+    return []
+
+
+def _skipped(tree: Layer, path: str, why: str, hint: str = "") -> Notice:
+    return Notice("warning", "entry-skipped", f"{tree.root}/{path} {why}; skipped", hint)

@@ -1,0 +1,161 @@
+"""Native Pi overlays and DeepWork job roots of an agent's line (spec/10 tree, spec/40 Pi, 006.3.13 to 17, spec/95 CMP-04 to CMP-06)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from outfitter.catalog.agents import Agent
+from outfitter.catalog.demand import DEEP, Demand
+from outfitter.catalog.prompts import STATES
+from outfitter.catalog.skills import is_off
+from outfitter.model.composition import Command, JobRoot, Knowledge
+from outfitter.model.layers import Entry
+from outfitter.model.request import Notice, Problem
+
+# Files of an overlay that are merged key by key rather than replaced (spec/40).
+MERGED = (".mcp.json", "mcp.json", "settings.json", "keybindings.json")
+
+
+class OverlayFile(NamedTuple):
+    """One file of an overlay, its content not read yet."""
+
+    layer: int
+    entry: Entry
+    path: str
+
+
+class Overlaid(NamedTuple):
+    """The files that count, lowest precedence first, and one notice for each entry that was left out."""
+
+    files: tuple[OverlayFile, ...]
+    notices: tuple[Notice, ...]
+
+
+def overlay(demand: Demand, line: tuple[Agent, ...]) -> Overlaid:
+    """`agents/<id>/pi/` of the parents first, then the agent's own, lower layers first; later files replace earlier ones whole.
+
+    Links are not followed. Where a file and a folder meet at one path, the later kind wins and nothing is mixed. Of the files
+    that the adapter merges (`MERGED`) all are kept, in order.
+    """
+    files: list[OverlayFile] = []
+    notices: list[Notice] = []
+    for one in line:
+        for layer in reversed(range(len(demand.trees))):
+            root = f"agents/{one.id}/pi"
+            top = demand.entry(layer, root)
+            if top is None:
+                continue
+            if top.link or top.kind != "directory":
+                notices.append(_left_out(demand, layer, top))
+                continue
+            found = [
+                OverlayFile(layer, entry, entry.path[len(root) + 1 :])
+                for entry in _unlinked(demand, layer, root, notices)
+            ]
+            files = [*_standing(files, found), *found]
+    return Overlaid(tuple(files), tuple(notices))
+
+
+def _standing(lower: list[OverlayFile], higher: list[OverlayFile]) -> list[OverlayFile]:
+    """The lower files that no higher one replaces."""
+    paths = {file.path for file in higher}
+    parents = {path[:at] for path in paths for at, c in enumerate(path) if c == "/"}
+
+    def stands(file: OverlayFile) -> bool:
+        own = [file.path[:at] for at, c in enumerate(file.path) if c == "/"]
+        replaced = file.path in paths and file.path not in MERGED
+        return not replaced and file.path not in parents and not any(parent in paths for parent in own)
+
+    return [file for file in lower if stands(file)]
+
+
+def _unlinked(demand: Demand, layer: int, root: str, notices: list[Notice]) -> list[Entry]:
+    """Regular files below an overlay that are reached without a link; a notice for each link or special file."""
+    found: list[Entry] = []
+    links: list[str] = []
+    for entry in demand.below(layer, root):
+        if any(entry.path.startswith(link + "/") for link in links):
+            continue
+        if entry.link or entry.kind not in ("file", "directory"):
+            notices.append(_left_out(demand, layer, entry))
+            links.append(entry.path)
+        elif entry.kind == "file":
+            found.append(entry)
+    return found
+
+
+def _left_out(demand: Demand, layer: int, entry: Entry) -> Notice:
+    where = demand.place(layer, entry.path)
+    why = "is a link; overlays do not follow links" if entry.link else STATES.get(entry.kind, "is not a folder")
+    return Notice("warning", "overlay-skipped", f"{where} {why}; left out")
+
+
+def jobs(demand: Demand, line: tuple[Agent, ...], names: tuple[str, ...]) -> tuple[JobRoot, ...]:
+    """An agent's own job folders always, nearest first; a layer's shared one only for names that it holds."""
+    roots: list[JobRoot] = []
+    for one in reversed(line):
+        for layer, tree in enumerate(demand.trees):
+            for inside, pi_only in (("deepwork/jobs", False), ("pi/deepwork/jobs", True)):
+                path = f"agents/{one.id}/{inside}"
+                if demand.is_folder(layer, path) and not (pi_only and _linked(demand, layer, path)):
+                    held = _held(demand, layer, path)
+                    roots.append(JobRoot(demand.place(layer, path), tree.label, (), pi_only, held))
+    known = {name for root in roots for name in root.held}
+    for layer, tree in enumerate(demand.trees):
+        held = _held(demand, layer, "deepwork/jobs")
+        chosen = tuple(name for name in names if name in held and name not in known)
+        if chosen:
+            roots.append(JobRoot(demand.place(layer, "deepwork/jobs"), tree.label, chosen, held=held))
+            known.update(chosen)
+    return tuple(roots)
+
+
+def _linked(demand: Demand, layer: int, path: str) -> bool:
+    parts = path.split("/")
+    entries = (demand.entry(layer, "/".join(parts[:n])) for n in range(3, len(parts) + 1))
+    return any(entry is None or entry.link for entry in entries)
+
+
+def _held(demand: Demand, layer: int, path: str) -> tuple[str, ...]:
+    return tuple(name for name in demand.children(layer, path) if demand.is_file(layer, f"{path}/{name}/job.yml"))
+
+
+class Visible(NamedTuple):
+    """Commands and knowledge that an agent sees, and what was wrong with them."""
+
+    commands: tuple[Command, ...]
+    knowledge: tuple[Knowledge, ...]
+    problems: tuple[Problem, ...]
+
+
+def visible(demand: Demand, line: tuple[Agent, ...]) -> Visible:
+    """Shared commands and knowledge and those of the line, by id: the nearest agent's over the shared ones, higher layers first."""
+    homes = ["", *(f"agents/{one.id}/" for one in line)]
+    commands: dict[str, Command] = {}
+    knowledge: dict[str, Knowledge] = {}
+    problems: list[Problem] = []
+    for home in homes:
+        for layer in reversed(range(len(demand.trees))):
+            _add_commands(demand, layer, f"{home}commands", commands, problems)
+            for name in demand.children(layer, f"{home}knowledge"):
+                path = f"{home}knowledge/{name}"
+                if demand.is_folder(layer, path) or demand.is_file(layer, path):
+                    key = name.removesuffix(".md")
+                    knowledge[key] = Knowledge(key, demand.place(layer, path), demand.layer(layer).label)
+    ordered = tuple(commands[key] for key in sorted(commands))
+    return Visible(ordered, tuple(knowledge[key] for key in sorted(knowledge)), tuple(problems))
+
+
+def _add_commands(demand: Demand, layer: int, base: str, commands: dict[str, Command], problems: list[Problem]) -> None:
+    if not demand.is_folder(layer, base) or not demand.listed(layer, base, DEEP):
+        return
+    for entry in demand.below(layer, base):
+        document = demand.document(layer, entry.path, "markdown") if entry.path.endswith(".md") else None
+        if document is None:
+            continue
+        key = entry.path[len(base) + 1 :].removesuffix(".md")
+        problems += document.problems
+        if is_off(document.value):
+            commands.pop(key, None)
+        elif not document.problems:
+            commands[key] = Command(key, document.text, document.path, demand.layer(layer).label)

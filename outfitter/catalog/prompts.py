@@ -1,0 +1,173 @@
+"""Prompt sources and the identity's fragments in order (spec/10 `file` and `repo_file`, spec/30, spec/15 V1)."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import NamedTuple
+
+from outfitter.catalog.agents import Agent
+from outfitter.catalog.demand import Demand
+from outfitter.catalog.fields import Source
+from outfitter.catalog.lineage import Loadout
+from outfitter.catalog.skills import is_off
+from outfitter.model.composition import Fragment, FragmentKind
+from outfitter.model.layers import Document, Entry
+from outfitter.model.request import Notice, Problem
+
+CONTEXT = ("agents.md", "AGENTS.md")
+SYSTEM = ("system-prompt.md",)
+
+
+class Found(NamedTuple):
+    """Where a source leads: the layer and entry, or a problem that stops the run, or a notice where it may be left out."""
+
+    layer: int = 0
+    entry: Entry | None = None
+    problem: Problem | None = None
+    notice: Notice | None = None
+
+
+def locate(demand: Demand, source: Source, owner: str) -> Found:
+    """The entry a `file` (in its layer: from the tree's root, else beside the agent) or `repo_file` (from the project root) means."""
+    wrong = refused(source.path)
+    if wrong:
+        return Found(problem=_problem(source, wrong))
+    if source.repository:
+        layer, tries = demand.repository, [source.path]
+    else:
+        layer, tries = source.place.layer, [source.path, *([f"agents/{owner}/{source.path}"] if owner else [])]
+    for path in map(posixpath.normpath, tries):
+        entry = demand.find(layer, path)
+        if entry is None:
+            continue
+        if entry.kind in ("outside", "dangling", "special", "unreadable"):
+            return Found(problem=_problem(source, f"{source.path!r} {STATES[entry.kind]}"))
+        if entry.path == path:
+            return Found(layer, entry)
+    if source.repository:
+        where = f"{source.place.path}:{source.place.at.line}"
+        text = f"{where}: {source.place.key}: {source.path!r} is not in the project; left out"
+        return Found(notice=Notice("warning", "repo-file-missing", text))
+    return Found(problem=_problem(source, f"{source.path!r} does not exist in this layer"))
+
+
+STATES = {
+    "outside": "is a link that leads outside",
+    "dangling": "is a link that leads nowhere",
+    "special": "is no regular file",
+    "unreadable": "cannot be read",
+}
+
+
+def refused(path: str) -> str:
+    """Why a path may not stand in a source, "" if it may."""
+    if path.startswith(("/", "~")):
+        return f"{path!r} is absolute; write it relative to the tree"
+    if ".." in path.split("/") or "\0" in path:
+        return f"{path!r} leaves the tree"
+    return ""
+
+
+def _problem(source: Source, message: str) -> Problem:
+    return Problem(source.place.path, message, source.place.key, source.place.at)
+
+
+class Identity(NamedTuple):
+    """Fragments, and what was wrong with their sources."""
+
+    fragments: tuple[Fragment, ...]
+    problems: tuple[Problem, ...]
+    notices: tuple[Notice, ...]
+
+
+class _Writer:
+    """Fragments being gathered."""
+
+    def __init__(self, demand: Demand) -> None:
+        self.demand = demand
+        self.fragments: list[Fragment] = []
+        self.problems: list[Problem] = []
+        self.notices: list[Notice] = []
+
+    def add(self, kind: FragmentKind, text: str, path: str, layer: str, **more: object) -> bool:
+        """A fragment, unless it is empty: outer blank lines mean nothing, and an empty prompt file is none."""
+        text = text.strip("\r\n").rstrip()
+        if text:
+            self.fragments.append(Fragment(kind, text + "\n", path, layer, **more))  # type: ignore[arg-type]
+        return bool(text)
+
+    def source(self, kind: FragmentKind, source: Source, owner: str) -> bool:
+        """The fragment of a `file` or `repo_file`."""
+        found = locate(self.demand, source, owner)
+        self.problems += [found.problem] if found.problem else []
+        self.notices += [found.notice] if found.notice else []
+        if found.entry is None:
+            return False
+        if found.entry.kind != "file":
+            self.problems.append(_problem(source, f"{source.path!r} is a directory, not a file"))
+            return False
+        document = self.demand.document(found.layer, found.entry.path, "text")
+        if document is None:
+            return False
+        self.problems += document.problems
+        label = self.demand.layer(found.layer).label
+        return self.add(kind, document.text, document.path, label, agent=owner, trusted=not source.repository)
+
+    def common(self, kind: FragmentKind, names: tuple[str, ...]) -> None:
+        """The winning `agents.md` or `system-prompt.md`: the highest layer that has one, its front matter stripped."""
+        for layer, tree in enumerate(self.demand.trees):
+            document = self._of_layer(layer, names)
+            if document is None:
+                continue
+            self.problems += document.problems
+            self.notices += document.notices
+            if not is_off(document.value):
+                self.add(kind, document.body, document.path, tree.label)
+            return
+
+    def _of_layer(self, layer: int, names: tuple[str, ...]) -> Document | None:
+        found = [document for name in names if (document := self.demand.document(layer, name, "markdown"))]
+        if len(found) > 1 and found[0].text != found[1].text:
+            text = f"{found[1].path} is not used: {names[0]} beside it counts"
+            self.notices.append(Notice("warning", "context-twice", text))
+        return found[0] if found else None
+
+
+def identity(demand: Demand, line: tuple[Agent, ...], selected: Loadout) -> Identity:
+    """The whole identity, in spec/30's order: system, context, appended fragments, bodies, the run's own prompts."""
+    writer = _Writer(demand)
+    system = selected.system_prompt
+    if not (system and writer.source("system", *system)):
+        writer.common("system", SYSTEM)
+    writer.common("context", CONTEXT)
+    for source, owner in selected.append:
+        writer.source("append", source, owner)
+    _bodies(writer, line)
+    for document in demand.layers.append_prompts:
+        writer.problems += document.problems
+        writer.add("run", document.text, document.path, "run")
+    return Identity(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
+
+
+def own_identity(demand: Demand, line: tuple[Agent, ...], selected: Loadout) -> Identity:
+    """A subagent's identity: its own system prompt, appended fragments and bodies, without what its leader already has."""
+    writer = _Writer(demand)
+    if selected.system_prompt:
+        writer.source("system", *selected.system_prompt)
+    for source, owner in selected.append:
+        writer.source("append", source, owner)
+    _bodies(writer, line)
+    return Identity(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
+
+
+def template(demand: Demand, selected: Loadout) -> Identity:
+    """The prompt template as the one fragment of its own."""
+    writer = _Writer(demand)
+    if selected.prompt_template:
+        writer.source("append", *selected.prompt_template)
+    return Identity(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
+
+
+def _bodies(writer: _Writer, line: tuple[Agent, ...]) -> None:
+    for one in line:
+        writer.add("body", one.body, one.place.path, writer.demand.layer(one.layer).label, agent=one.id)
