@@ -127,13 +127,18 @@ _PORTABLE_OF: Mapping[str, str] = {
 }
 
 
+def portable_name(word: str) -> str:
+    """The portable name that a word of any program stands for, "" for none."""
+    return _PORTABLE_OF.get(squeezed(word), "")
+
+
 def native_name(harness: str, word: str) -> str:
     """The native spelling of one word, "" where the harness has no such tool. `mcp__server__tool` stays as it is."""
     if word.startswith("mcp__"):
         return word
     own = {squeezed(name): name for name in (*NATIVE[harness].values(), *OTHERS[harness])}
     key = squeezed(word)
-    return own.get(key) or NATIVE[harness].get(_PORTABLE_OF.get(key, ""), "")
+    return own.get(key) or NATIVE[harness].get(portable_name(word), "")
 
 
 def limits(tools: Tools, harness: str, servers: tuple[str, ...] = ()) -> Limits:

@@ -1,0 +1,103 @@
+"""Identity, subagents and skills for Codex: what the real program was seen to take beyond the seed (spec/40, harness facts). Pure."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import NamedTuple
+
+from outfitter.adapters.codex_model import chosen_model, effort
+from outfitter.adapters.codex_overrides import Override, Overrides
+from outfitter.adapters.controls import flat_name
+from outfitter.adapters.toml_value import is_bare, toml_value
+from outfitter.model.composition import Composition, Fragment, Subagent
+from outfitter.model.projection import Generated
+from outfitter.model.request import Notice
+
+
+class Identity(NamedTuple):
+    """Generated files, the overrides that name them, and what to say."""
+
+    generated: tuple[Generated, ...] = ()
+    overrides: Overrides = Overrides()
+
+
+def identity(fragments: tuple[Fragment, ...], root: str, words: tuple[str, ...]) -> Identity:
+    """A system prompt replaces Codex's own, all other fragments are added to it as developer instructions, in order."""
+    system = [fragment for fragment in fragments if fragment.kind == "system" and fragment.content.strip()]
+    added = [f.content.strip("\n") for f in fragments if f.kind != "system" and f.content.strip()]
+    generated: list[Generated] = []
+    rows: list[Override] = []
+    if system:
+        generated.append(Generated("system.md", _text("\n\n".join(f.content for f in system))))
+        rows.append(Override("identity", "model_instructions_file", posixpath.join(root, "system.md")))
+    if added:
+        rows.append(Override("identity", "developer_instructions", "\n\n".join(added)))
+    notices: tuple[Notice, ...] = ()
+    if added and "resume" in words:
+        message = "a resumed Codex session keeps the developer instructions it began with; a changed agent needs a new session"
+        notices = (Notice("notice", "resume-identity", message),)
+    return Identity(tuple(generated), Overrides(tuple(rows), notices))
+
+
+def subagents(composition: Composition, root: str) -> Identity:
+    """Each subagent as `agents.<id>` with a generated file: instructions, model, effort. One whose limits would widen stays out."""
+    generated: list[Generated] = []
+    rows: list[Override] = []
+    notices: list[Notice] = []
+    for agent in composition.subagents:
+        why = _refused(agent)
+        if why:
+            notices.append(Notice("warning", "subagent-omitted", f"subagent {agent.id}: {why}; it is left out"))
+            continue
+        content, providers, said = _subagent_file(agent)
+        path = f"agents/{flat_name(agent.id)}.toml"
+        generated.append(Generated(path, content))
+        value = {"description": agent.description or agent.id, "config_file": posixpath.join(root, path)}
+        rows += [*providers, Override(f"subagent {agent.id}", f"agents.{agent.id}", value)]
+        notices += said
+    return Identity(tuple(generated), Overrides(tuple(rows), tuple(notices)))
+
+
+def skill_switches(composition: Composition, already: list[object]) -> Overrides:
+    """Every skill of the tree that Codex would list though the agent did not select it, switched off (spec/15 V3).
+
+    `already` is the list of the user's own `skills.config`, which an override would replace.
+    """
+    surplus = [skill for skill in composition.visible_skills if not skill.selected]
+    if not surplus:
+        return Overrides()
+    off = [{"path": skill.manifest_path, "enabled": False} for skill in surplus]
+    return Overrides((Override("skills", "skills.config", [*already, *off]),))
+
+
+def skills_out_of_reach(composition: Composition) -> tuple[str, ...]:
+    """Selected skills that Codex does not read by itself, which nothing can add (spec/40)."""
+    read = {skill.physical for skill in composition.visible_skills if skill.selected}
+    return tuple(skill.id for skill in composition.skills if skill.source not in read)
+
+
+def _refused(agent: Subagent) -> str:
+    if not is_bare(agent.id):
+        return "codex key paths cannot express its id"
+    if agent.tools.allow is not None or agent.tools.deny:
+        return "codex cannot keep its tool limits, and would give it every tool"
+    return ""
+
+
+def _subagent_file(agent: Subagent) -> tuple[bytes, tuple[Override, ...], tuple[Notice, ...]]:
+    chosen = chosen_model(agent.model, agent.id)
+    level, said = effort(agent.thinking, agent.id)
+    values = {
+        "name": agent.id,
+        "description": agent.description or agent.id,
+        "developer_instructions": agent.body,
+        "model": chosen.model,
+        "model_provider": chosen.provider,
+        "model_reasoning_effort": level,
+    }
+    lines = [f"{key} = {toml_value(value)}" for key, value in values.items() if value]
+    return _text("\n".join(lines) + "\n"), chosen.rows, (*chosen.notices, *said)
+
+
+def _text(content: str) -> bytes:
+    return content.encode("utf-8", "surrogateescape")
