@@ -1,0 +1,162 @@
+"""`outfitter setup [SOURCE]`: a first agent, by a short dialogue on a terminal or by options anywhere (spec/80)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from typing import cast
+
+from outfitter.adapters import NAMES, adapter
+from outfitter.catalog.names import is_portable, portable
+from outfitter.cli.context import Context
+from outfitter.cli.parser import json_option, parser
+from outfitter.edges.setup_files import gather, write
+from outfitter.errors import EffectFailed, UsageError
+from outfitter.first_tree import Choice, Start, Write, plan, source_entry
+
+SUMMARY = "Write a first agent and make it the default. Shows every file before it writes; replaces none."
+EXAMPLES = (
+    "outfitter setup",
+    "outfitter setup --from claude --agent me --harness claude --yes",
+    "outfitter setup example/agents --agent reviewer --project --yes",
+)
+STARTS: dict[str, str] = {
+    "starter": "a small agent to begin with",
+    "claude": "your instructions, agents and skills of ~/.claude, copied",
+    "pi": "your instructions and skills of ~/.pi/agent, copied",
+}
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """Setup's options: each answers one question of the dialogue."""
+    made.add_argument(
+        "source",
+        nargs="?",
+        default="",
+        metavar="SOURCE",
+        help="a catalog: a path, owner/repo, or an address; #REF pins it",
+    )
+    made.add_argument(
+        "--from", dest="start", choices=list(STARTS), help="what the agent is made from; starter without it"
+    )
+    made.add_argument(
+        "--agent", default="", metavar="ID", help="the agent's id (with SOURCE: the one to make the default)"
+    )
+    made.add_argument("--harness", choices=NAMES, help="the default harness; the first one installed without it")
+    where = made.add_mutually_exclusive_group()
+    where.add_argument("--home", action="store_true", help="write to ~/.agents (the default)")
+    where.add_argument("--project", action="store_true", help="write to ./.agents")
+    made.add_argument("--yes", action="store_true", help="write without asking")
+    json_option(made)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Choose, show, confirm, write."""
+    options = parser("setup", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    asks = context.ambient.stdin_tty and context.ambient.stdout_tty and not options.yes and not options.json
+    try:
+        choice = _choice(options, context, asks)
+    except (EOFError, KeyboardInterrupt):
+        context.console.data("\nnothing written")
+        return 1
+    if choice.agent and not is_portable(choice.agent):
+        return context.fail(
+            UsageError(f"{choice.agent!r} cannot be an agent's id", f"{portable(choice.agent)} can"), options.json
+        )
+    native = os.path.join(context.ambient.home, adapter(choice.start).home) if choice.start in NAMES else ""
+    try:
+        writes, left = plan(choice, gather(choice.tree, choice.start, native))
+    except ValueError as error:
+        return context.fail(
+            EffectFailed("read the settings", "", str(error), "mend the file, then run setup again"), options.json
+        )
+    except OSError as error:
+        return context.fail(EffectFailed("look at the tree", str(error.filename), error.strerror or ""), options.json)
+    return _carry_out(options, context, choice, writes, left, asks)
+
+
+def _choice(options: argparse.Namespace, context: Context, asks: bool) -> Choice:
+    installed = [name for name in NAMES if shutil.which(name, path=context.ambient.env.get("PATH", ""))]
+    harness = options.harness or (installed[0] if installed else "pi")
+    start = "catalog" if options.source else options.start or "starter"
+    agent = options.agent or ("" if options.source else "helper")
+    project = options.project
+    if asks:
+        start = start if options.source or options.start else _ask("start from", list(STARTS), "starter")
+        agent = options.agent or _ask("agent id" if not options.source else "default agent of the catalog", [], agent)
+        harness = options.harness or _ask("harness", list(NAMES), harness)
+        project = project if project or options.home else _ask("write to", ["home", "project"], "home") == "project"
+    tree = os.path.join(context.ambient.cwd if project else context.ambient.home, ".agents")
+    return Choice(cast(Start, start), agent, harness, tree, options.source)
+
+
+def _ask(question: str, choices: list[str], default: str) -> str:
+    """One question, asked again until the answer is one of the choices; the empty answer is the default."""
+    offered = f" ({', '.join(choices)})" if choices else ""
+    while True:
+        answer = input(f"{question}{offered} [{default}]: ").strip() or default
+        if not choices or answer in choices:
+            return answer
+
+
+def _carry_out(
+    options: argparse.Namespace,
+    context: Context,
+    choice: Choice,
+    writes: tuple[Write, ...],
+    left: tuple[str, ...],
+    asks: bool,
+) -> int:
+    if not options.json:
+        context.console.data("\n".join([*_lines(choice, writes), *left]))
+    confirmed = options.yes or not writes or (asks and _confirmed())
+    if writes and confirmed:
+        try:
+            write(choice.tree, writes)
+        except OSError as error:
+            return context.fail(
+                EffectFailed(
+                    "write", str(error.filename), error.strerror or "", "what was written stays; run setup again"
+                ),
+                options.json,
+            )
+    if options.json:
+        shown = [
+            {"path": os.path.join(choice.tree, item.path), "bytes": len(item.content), "new": item.fresh}
+            for item in writes
+        ]
+        context.console.document(
+            {"tree": choice.tree, "writes": shown, "written": bool(writes) and confirmed, "left": list(left)}
+        )
+    elif not confirmed:
+        context.console.data("nothing written" + ("" if asks else "; --yes writes it"))
+    elif not asks or writes:
+        context.console.data(_next(choice))
+    return 0 if confirmed else 1
+
+
+def _lines(choice: Choice, writes: tuple[Write, ...]) -> list[str]:
+    if not writes:
+        return [f"{choice.tree} already has all of this"]
+    return [
+        f"{'writes ' if item.fresh else 'adds to'} {os.path.join(choice.tree, item.path)} ({len(item.content)} bytes)"
+        for item in writes
+    ]
+
+
+def _confirmed() -> bool:
+    try:
+        return input("write this? [y/N]: ").strip().lower() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt):
+        return False
+
+
+def _next(choice: Choice) -> str:
+    if choice.source and "path" not in source_entry(choice.source):
+        return "next: outfitter sync, then outfitter list"
+    return (
+        f"next: outfitter show {choice.agent}, then outfitter run {choice.agent}"
+        if choice.agent
+        else "next: outfitter list"
+    )
