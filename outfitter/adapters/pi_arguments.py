@@ -95,7 +95,7 @@ def jobs_variable(composition: Composition, controls: Controls, ambient: Ambient
     notices: list[Notice] = []
     own = [root for root in composition.job_roots if not root.names]
     shared = [root for root in composition.job_roots if set(root.names) & set(wanted)]
-    found = {name for root in composition.job_roots for name in root.names}
+    found = {name for root in composition.job_roots for name in (*root.names, *root.held)}
     for name in wanted:
         if name not in found:
             message = f"agent {composition.agent}: DeepWork job {name!r} is in no layer's deepwork/jobs/"
