@@ -15,7 +15,7 @@ from blake3 import blake3
 
 from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import packed
-from outfitter.tree import NO_DIGEST, NO_STAT, join
+from outfitter.tree import NO_DIGEST, NO_STAT, STAT, join
 
 BUFFER_SIZE = 1 << 20
 # Linux's FICLONE: the new file shares the old one's blocks. Below this size an ordinary copy is as fast.
@@ -23,7 +23,6 @@ _CLONE = 0x40049409
 CLONE_FROM = 256 * 1024
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_UNSTABLE = bytes(48)
 
 
 PARALLEL_FILES = 64
@@ -41,7 +40,7 @@ Known = Callable[[bytes], tuple[bytes, bytes] | None]
 class Copy(NamedTuple):
     """A file as copied: its digest, and the packed stats of copy and source.
 
-    The source's is all zeros where it changed twice while it was read: then nothing that is known of it counts.
+    The source's has no identity where it changed twice while it was read: then nothing that is known of it counts.
     """
 
     digest: bytes
@@ -90,7 +89,7 @@ class Copier:
                 if made.st_mode & 0o7777 != mode:
                     os.fchmod(out, mode)
                     made = os.fstat(out)
-                return Copy(digest, packed(made), packed(after) if stable else _UNSTABLE)
+                return Copy(digest, packed(made), packed(after) if stable else _unstable(after))
             except BaseException:
                 os.unlink(target, dir_fd=ends[1])
                 raise
@@ -158,6 +157,10 @@ class Copier:
         while count := os.readv(descriptor, (self._buffer,)):
             hasher.update(self._buffer[:count])
         return hasher.digest()
+
+
+def _unstable(status: os.stat_result) -> bytes:
+    return STAT.pack(0, 0, status.st_size, 0, 0, status.st_mode)
 
 
 def _write(out: int, part: memoryview) -> None:
