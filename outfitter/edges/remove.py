@@ -88,9 +88,9 @@ def _unlink(name: str, directory: int) -> None:
 class _Level:
     """A directory on the way down: its name, the subdirectories still to do, and whether something in it stays."""
 
-    def __init__(self, name: str, pending: list[str]) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.pending = pending
+        self.pending: list[str] = []
         self.stuck = False
 
 
@@ -105,7 +105,7 @@ class _Pass:
 
     def clear(self) -> tuple[list[Failed], bool]:
         """Empty the root but for the lock file; (what is left, whether another pass may help)."""
-        self._levels.append(_Level("", self._unlink_here(keep=LOCK)))
+        self._stand_in("", keep=LOCK)
         while True:
             level = self._levels[-1]
             if level.pending:
@@ -126,7 +126,7 @@ class _Pass:
             else:
                 self._fail(name, error)
             return
-        self._levels.append(_Level(name, self._unlink_here()))
+        self._stand_in(name)
 
     def _go_up(self) -> None:
         level = self._levels.pop()
@@ -142,19 +142,19 @@ class _Pass:
             self._again = self._again or error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
             self._fail(level.name, error)
 
-    def _unlink_here(self, keep: str = "") -> list[str]:
-        """Unlink all that is no directory where we stand; the directories' names."""
-        below: list[str] = []
+    def _stand_in(self, name: str, keep: str = "") -> None:
+        """Begin with the directory we have just entered: unlink all that is no directory, note the directories."""
+        level = _Level(name)
+        self._levels.append(level)
         try:
             with os.scandir(self._descent.descriptor) as entries:
                 found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries if entry.name != keep]
         except OSError as error:
             self._fail("", error)
-            return below
-        for name, is_directory in found:
-            if is_directory or not self._remove_entry(name):
-                below.append(name)
-        return below
+            return
+        for inner, is_directory in found:
+            if is_directory or not self._remove_entry(inner):
+                level.pending.append(inner)
 
     def _remove_entry(self, name: str) -> bool:
         """Unlink a name; False if it has become a directory."""

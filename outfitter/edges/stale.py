@@ -71,14 +71,15 @@ def _read(path: str, run_id: str, uid: int) -> Journalled | None:
         return None
     except OSError as error:
         return Journalled(run_id, None, "unreadable", error.strerror or str(error))
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         at = os.fstat(descriptor)
         if not stat.S_ISREG(at.st_mode) or at.st_uid != uid or at.st_size > JOURNAL_LIMIT:
             return Journalled(run_id, None, "unreadable", "not a journal of this user")
-        try:
-            data = file.read(JOURNAL_LIMIT)
-        except OSError as error:
-            return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+        data = os.pread(descriptor, at.st_size, 0)
+    except OSError as error:
+        return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+    finally:
+        os.close(descriptor)
     decoded = decode(data)
     record = decoded.value_or(None)
     if record is None:
