@@ -7,16 +7,147 @@ Effects: reads only.
 
 from __future__ import annotations
 
+import posixpath
 from typing import Literal
 
-from outfitter.host import Sources
-from outfitter.model.layers import Layers
-from outfitter.model.request import Request
-from outfitter.railway import Effect
+from attrs import evolve
+from returns.result import Success
 
-Reach = Literal["agent", "all"]
+from outfitter.catalog.assembly import needs
+from outfitter.catalog.demand import Demand, Wants
+from outfitter.host import Sources
+from outfitter.model.layers import Document, DocumentForm, Layer, Layers
+from outfitter.model.request import Problem, Request
+from outfitter.model.settings import Settings
+from outfitter.places import Read, Root, local_scopes, roots, with_remotes
+from outfitter.railway import Effect, Outcome, attempt, fold
+from outfitter.survey import cache_directory
+from stages.merge_settings import merge_settings
+
+Reach = Literal["agent", "names", "all"]
+# What every launch lists of a tree, and how deep: names of resources, not what is inside them.
+SHALLOW = (("", 1), ("agents", 2), ("skills", 2), ("knowledge", 1), ("deepwork", 3))
 
 
 def load_layers(sources: Sources, request: Request, reach: Reach = "agent") -> Effect[Layers]:
-    """Every layer the request stands on; `agent` reads only what that agent's closure needs, `all` everything (list, validate, dump)."""
-    raise NotImplementedError
+    """Every layer the request stands on; `agent` reads only what that agent's closure needs.
+
+    `names` reads what `list` shows, `all` everything that any agent reaches (validate, dump). What is wrong with settings is
+    in `problems`; there are no trees then.
+    """
+    return attempt("read the tree", lambda: _loaded(sources, request, reach))
+
+
+def load_scopes(sources: Sources, request: Request) -> Effect[Layers]:
+    """The settings files alone, no trees: for commands that ask nothing else. Remote settings not fetched yet are left out."""
+    return attempt("read the settings", lambda: Success(_scopes(sources, request, absent_is_fine=True)))
+
+
+def _loaded(sources: Sources, request: Request, reach: Reach) -> Outcome[Layers]:
+    found = _scopes(sources, request)
+    prompts = tuple(_prompt(sources, request, path) for path in request.append_prompts)
+    found = evolve(found, append_prompts=prompts)
+    settings = fold(merge_settings(found), _settings, lambda _: None)
+    return Success(_trees(sources, request, found, settings, reach) if settings else found)
+
+
+def _scopes(sources: Sources, request: Request, absent_is_fine: bool = False) -> Layers:
+    read = local_scopes(sources, request)
+    local = fold(merge_settings(_as_layers(read)), _settings, lambda _: None)
+    if local and local.values.get("remote_settings"):
+        directory = cache_directory(local, request.ambient)
+        read = with_remotes(sources, read, local, directory, absent_is_fine)
+    return _as_layers(read)
+
+
+def _as_layers(read: Read) -> Layers:
+    return Layers(read.project_root, read.scopes, (), problems=read.problems, notices=read.notices)
+
+
+def _settings(settings: Settings) -> Settings | None:
+    return settings
+
+
+def _trees(sources: Sources, request: Request, found: Layers, settings: Settings, reach: Reach) -> Layers:
+    """The trees that the merged settings name, read until nothing more is wanted."""
+    places = roots(sources, request, found.project_root, settings, cache_directory(settings, request.ambient))
+    repository = Root("repository", "project", found.project_root, found.project_root)
+    layers = evolve(
+        found,
+        trees=tuple(_layer(sources, root, SHALLOW) for root in places.roots),
+        repository=_layer(sources, repository, ()),
+        notices=(*found.notices, *places.notices),
+    )
+    while True:
+        demand = _needs(layers, settings, request, reach)
+        if not demand.wants:
+            return layers
+        layers = _read(sources, layers, demand.wants)
+
+
+def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach) -> Demand:
+    if reach == "agent":
+        return needs(layers, settings, request.agent)
+    from outfitter.catalog.everything import needs_all, needs_names
+
+    return needs_all(layers, settings) if reach == "all" else needs_names(layers)
+
+
+def _layer(sources: Sources, root: Root, listings: tuple[tuple[str, int], ...]) -> Layer:
+    layer = Layer(root.kind, root.label, root.path, root.boundary, {}, {})
+    for path, depth in listings:
+        if not path or path in layer.entries:
+            layer = _listed(sources, layer, path, depth)
+    return layer
+
+
+def _listed(sources: Sources, layer: Layer, path: str, depth: int) -> Layer:
+    """A layer with the names below one more of its folders."""
+    found = sources.listing(f"{layer.root}/{path}" if path else layer.root, layer.boundary, depth)
+    prefix = f"{path}/" if path else ""
+    below = {prefix + name: entry._replace(path=prefix + name) for name, entry in found.items()} if prefix else found
+    return evolve(layer, entries={**layer.entries, **below}, listed={**layer.listed, path: depth})
+
+
+def _read(sources: Sources, layers: Layers, wants: Wants) -> Layers:
+    """Layers with everything that was wanted: what is not there any more is remembered as such."""
+    numbered = [*layers.trees, *((layers.repository,) if layers.repository else ())]
+    for (number, path), depth in wants.listings.items():
+        numbered[number] = _listed(sources, numbered[number], path, depth)
+    for number, layer in enumerate(numbered):
+        documents = {
+            path: _document(sources, f"{layer.root}/{path}", form)
+            for (owner, path), form in wants.documents.items()
+            if owner == number
+        }
+        if documents:
+            numbered[number] = evolve(layer, documents={**layer.documents, **documents})
+    count = len(layers.trees)
+    return evolve(
+        layers,
+        trees=tuple(numbered[:count]),
+        repository=numbered[count] if layers.repository else None,
+        digests={**layers.digests, **{path: sources.digest(path) for path in wants.digests}},
+        contents={**layers.contents, **{path: sources.read(path) or b"" for path in wants.contents}},
+        present={**layers.present, **{path: _is_present(sources, path) for path in wants.present}},
+    )
+
+
+def _document(sources: Sources, path: str, form: DocumentForm) -> Document:
+    """The file behind an entry, under the name a person knows it by."""
+    found = sources.document(path, form)
+    return found or Document(path, None, {}, problems=(Problem(path, "vanished while it was read"),))
+
+
+def _prompt(sources: Sources, request: Request, path: str) -> Document:
+    place = path if path.startswith("/") else f"{request.ambient.cwd}/{path}"
+    found = sources.document(place, "text")
+    return found or Document(place, None, {}, problems=(Problem(place, "--append-prompt: no such file"),))
+
+
+def _is_present(sources: Sources, path: str) -> bool:
+    """Whether something stands at a path; what cannot be looked at counts as there."""
+    try:
+        return posixpath.basename(path) in sources.names(posixpath.dirname(path))
+    except OSError:
+        return True

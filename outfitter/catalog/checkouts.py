@@ -1,0 +1,65 @@
+"""Where cached checkouts of remote catalogs lie: `<cache>/sources/<name>/checkout` (spec/10, spec/20)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from blake3 import blake3
+
+SLUG_LIMIT = 60
+
+
+def source_name(repository: str, ref: str | None = None) -> str:
+    """The folder of one repository at one ref: a readable slug of host and path without credentials, and 12 hex of BLAKE3.
+
+    `repository` is a git address, or `owner/repo` on GitHub. Two spellings of credentials for one address share a folder.
+    """
+    address = without_credentials(uri_of(repository))
+    bare = re.sub(r"^[a-z+]+://", "", address).removesuffix(".git").removesuffix("/")
+    slug = re.sub(r"[^A-Za-z0-9._]+", "-", bare).strip("-.")[:SLUG_LIMIT].strip("-.") or "source"
+    return f"{slug}-{blake3(chr(0).join((address, ref or '')).encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+
+
+def uri_of(repository: str) -> str:
+    """A git address: `owner/repo` means GitHub, anything else is one already."""
+    if re.fullmatch(r"[A-Za-z0-9][\w.-]*/[\w.-]+", repository):
+        return f"https://github.com/{repository}.git"
+    return repository
+
+
+def without_credentials(address: str) -> str:
+    """An address without user and password; the user of an ssh address (`git@`) is none and stays."""
+    if "://" not in address:
+        return address
+    parts = urlsplit(address)
+    if parts.scheme in ("ssh", "git+ssh") and parts.password is None:
+        return address
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def repository_of(entry: Mapping[str, Any]) -> str:
+    """The repository that a `sources` or `remote_settings` entry names, "" for a local one."""
+    for key in ("uri", "github"):
+        value = entry.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return ""
+
+
+def checkout(cache_directory: str, entry: Mapping[str, Any]) -> str:
+    """The directory of an entry's cached checkout."""
+    ref = entry.get("ref")
+    name = source_name(repository_of(entry), str(ref) if ref is not None else None)
+    return posixpath.join(cache_directory, "sources", name, "checkout")
+
+
+def inside(root: str, path: Any) -> str:
+    """A path below a checkout; the checkout itself where none is given, "" where it would leave it."""
+    if path is None or path == "":
+        return root
+    joined = posixpath.normpath(posixpath.join(root, str(path)))
+    return joined if joined == root or joined.startswith(root + "/") else ""
