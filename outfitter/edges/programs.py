@@ -49,7 +49,7 @@ def prober(cache_directory: str, env: Mapping[str, str]) -> Callable[[str, tuple
         known = _kept(kept)
         if known is not None:
             return known
-        text, whole = _ask(executable, arguments, env)
+        text, whole = ask_program(executable, arguments, env)
         if whole:
             _keep(kept, text)
         return text
@@ -142,8 +142,11 @@ def _keep(path: str, text: str) -> None:
             return
 
 
-def _ask(executable: str, arguments: tuple[str, ...], env: Mapping[str, str]) -> tuple[str, bool]:
-    """What the program prints, and whether it ended by itself, with success."""
+def ask_program(executable: str, arguments: tuple[str, ...], env: Mapping[str, str]) -> tuple[str, bool]:
+    """What the program prints within 10 s, run as `prober` says but never remembered; and whether it ended with success.
+
+    Raises `OSError` where it cannot be started.
+    """
     import subprocess
     import tempfile
 

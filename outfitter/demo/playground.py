@@ -1,0 +1,170 @@
+"""The throw-away machine of a demo: made, used through real processes, and removed (spec/80)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+from outfitter.demo.scenario import SCENARIOS, STAND_IN, TOKEN, TOKEN_VARIABLE, Scenario, tree_files
+from outfitter.edges.programs import ask_program, find_harness
+from outfitter.errors import HarnessUnavailable, LaunchError
+from outfitter.railway import fold
+
+ORDER = ("pi", "claude", "codex")
+QUIET = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "PI_SKIP_VERSION_CHECK": "1",
+    "PI_OFFLINE": "1",
+}
+LIMIT_SECONDS = 60
+
+
+class Actor(NamedTuple):
+    """Who plays the harness: its id (`stand-in` for ours), where it is, what it says of its version, and who was passed over."""
+
+    id: str
+    program: str = ""
+    version: str = ""
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def harness(self) -> str:
+        """The id that Outfitter knows it by."""
+        return "pi" if self.id == STAND_IN else self.id
+
+
+class Finished(NamedTuple):
+    """One `outfitter` process: its exit code and what it printed (stdout and stderr as one, stdout alone)."""
+
+    code: int
+    shown: str
+    data: str
+
+
+def choose(wanted: str, env: Mapping[str, str]) -> Actor | LaunchError:
+    """The harness asked for, or why it cannot be had; without one the first of pi, claude, codex that runs, else the stand-in."""
+    if wanted == STAND_IN:
+        return Actor(STAND_IN)
+    passed: list[str] = []
+    for name in (wanted,) if wanted else ORDER:
+        found: str | LaunchError = fold(find_harness(name, env.get("PATH", "")), _either, _either)
+        if isinstance(found, str):
+            version, runs = _version(found, env)
+            if runs:
+                return Actor(name, found, version, tuple(passed))
+            found = HarnessUnavailable(name, found, f"`--version` failed: {version}", "mend or reinstall it")
+        if wanted:
+            return found
+        if isinstance(found, HarnessUnavailable) and found.found:
+            passed.append(f"{found.found} {found.reason}")
+    return Actor(STAND_IN, passed_over=tuple(passed))
+
+
+def _either(value: str | LaunchError) -> str | LaunchError:
+    return value
+
+
+def _version(program: str, env: Mapping[str, str]) -> tuple[str, bool]:
+    try:
+        text, whole = ask_program(program, ("--version",), env)
+    except OSError as error:
+        return error.strerror or str(error), False
+    lines = [line for line in text.splitlines() if line.strip()]
+    return (
+        lines[0] if whole else next((line for line in lines if "rror" in line), "no answer")
+    ) if lines else "", whole
+
+
+class Playground:
+    """A home, a project, a temporary root and a PATH that exist for one demo. As a context manager, removed at its end."""
+
+    def __init__(self, env: Mapping[str, str], keep: bool) -> None:
+        """Make the directories. `env` is only asked for PATH, TERM and the like: nothing else of the caller's reaches the demo."""
+        self.top = os.path.realpath(tempfile.mkdtemp(prefix="outfitter-demo-"))
+        self.home, self.project = os.path.join(self.top, "home"), os.path.join(self.top, "project")
+        self._env, self._keep = env, keep
+        for name in ("home", "project", "tmp", "bin"):
+            os.mkdir(os.path.join(self.top, name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._keep:
+            shutil.rmtree(self.top, ignore_errors=True)
+
+    def furnish(self, scenario: Scenario, url: str, actor: Actor) -> None:
+        """Write the tree, and the stand-in where it plays."""
+        for path, text in tree_files(scenario, url).items():
+            self._put(path, text, 0o600)
+        if actor.id == STAND_IN:
+            words = shlex.join([sys.executable, "-I", os.path.join(os.path.dirname(__file__), "standin.py")])
+            self._put("bin/pi", f'#!/bin/sh\nexec {words} "$@"\n', 0o700)
+
+    def environment(self) -> dict[str, str]:
+        """The clean environment of everything that the demo starts."""
+        path = os.pathsep.join([os.path.join(self.top, "bin"), self._env.get("PATH", os.defpath)])
+        own = {"HOME": self.home, "PATH": path, "TMPDIR": os.path.join(self.top, "tmp"), TOKEN_VARIABLE: TOKEN}
+        kept = {name: self._env[name] for name in ("TERM", "LANG", "LC_ALL", "LC_CTYPE") if name in self._env}
+        return {**kept, **QUIET, **own, "PYTHONPATH": _package_root()}
+
+    def outfitter(self, *words: str) -> Finished:
+        """Run `outfitter` here, as its user would."""
+        with tempfile.TemporaryFile() as data, tempfile.TemporaryFile() as errors:
+            done = subprocess.run(
+                [sys.executable, "-m", "outfitter", "--no-progress", *words],
+                cwd=self.project,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=data,
+                stderr=errors,
+                timeout=LIMIT_SECONDS,
+                check=False,
+            )
+            printed = []
+            for file in (data, errors):
+                file.seek(0)
+                printed.append(file.read().decode("utf-8", "replace"))
+        return Finished(done.returncode, printed[0] + printed[1], printed[0])
+
+    def natives(self) -> set[str]:
+        """Every regular file in the home but Outfitter's own, relative to it."""
+        found: set[str] = set()
+        for folder, _, files in os.walk(self.home):
+            found.update(os.path.relpath(os.path.join(folder, name), self.home) for name in files)
+        return {name for name in found if not name.startswith((".agents/", ".local/state/outfitter/"))}
+
+    def _put(self, path: str, text: str, mode: int) -> None:
+        place = os.path.join(self.top, path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(place, mode)
+
+
+def _package_root() -> str:
+    """Where this package is imported from, so that the demo runs this very version."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def scenario_of(actor: Actor) -> Scenario:
+    """What the actor is asked to do."""
+    return SCENARIOS[actor.id]
+
+
+def diff_changes(text: str) -> list[dict[str, Any]]:
+    """The changes of `outfitter diff --json`; [] where it printed none."""
+    try:
+        changes = json.loads(text)["changes"]
+    except (ValueError, KeyError, TypeError):
+        return []
+    return [change for change in changes if isinstance(change, dict)]

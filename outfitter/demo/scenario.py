@@ -1,0 +1,137 @@
+"""The demo's writes, one of each kind, as data: what the model makes the harness do, and what must become of it. Pure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any, NamedTuple
+
+AGENT = "guide"
+MODEL = "scripted-model"
+TOKEN_VARIABLE = "DEMO_TOKEN"
+TOKEN = "no-secret-at-all"
+PROMPT = "Show me one write of each kind."
+SAID = "Done: one write of each kind. Outfitter will now say what became of them."
+STAND_IN = "stand-in"
+
+
+class Write(NamedTuple):
+    """One write below the configuration directory. `swap` renames a new file over the path, as many programs save.
+
+    `ending` is the outcome that the diff must show; "" where the diff lists nothing, because the write went through a
+    directory link: then the file must exist at `native`, relative to the home.
+    """
+
+    path: str
+    ending: str
+    meaning: str
+    swap: bool = False
+    native: str = ""
+    text: str = "{}\n"
+
+
+class Scenario(NamedTuple):
+    """How one harness is run: its dialect, the arguments after Outfitter's own, its settings, its writes, where sessions end up.
+
+    `variable` names its configuration directory; `sessions` is the native directory of transcripts relative to the home.
+    """
+
+    api: str
+    variable: str
+    options: tuple[str, ...]
+    arguments: tuple[str, ...]
+    settings: str
+    writes: tuple[Write, ...]
+    sessions: str
+    base: str = "/v1"
+    bridged: bool = False
+
+
+PI = Scenario(
+    api="openai-completions",
+    variable="PI_CODING_AGENT_DIR",
+    options=(),
+    arguments=("-p", PROMPT),
+    settings="state_persistence:\n  cache/: discard\n  mcp.json: warn\n",
+    writes=(
+        Write("settings.json", "durable", "a declared path that is a link: the write went straight through to the native file"),
+        Write("trust.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True),
+        Write("cache/thumbnail", "discarded", "`cache/: discard` in the settings: gone, and not worth a word"),
+        Write("mcp.json", "warned", "`mcp.json: warn` in the settings: not kept, and said so", text='{"mcpServers": {}}\n'),
+        Write("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
+    ),
+    sessions=".pi/agent/sessions",
+)  # fmt: skip
+CLAUDE = Scenario(
+    api="anthropic-messages",
+    variable="CLAUDE_CONFIG_DIR",
+    options=("--isolated",),
+    arguments=("--permission-mode", "acceptEdits", "--allowedTools", "Bash", "-p", PROMPT),
+    settings="state_persistence:\n  debug/: discard\n  commands/: warn\n",
+    writes=(
+        Write("agents/helper.md", "", "behind a linked directory: it is in the native one", native=".claude/agents/helper.md", text="---\nname: helper\ndescription: none\n---\n"),
+        Write("settings.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True, text='{"theme": "dark"}\n'),
+        Write("debug/trace.txt", "discarded", "`debug/: discard` in the settings: gone, and not worth a word", text="x\n"),
+        Write("commands/hello.md", "warned", "`commands/: warn` in the settings: not kept, and said so", text="Say hello.\n"),
+        Write("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
+    ),
+    sessions=".claude/projects",
+    base="",
+    bridged=True,
+)  # fmt: skip
+CODEX = Scenario(
+    api="openai-responses",
+    variable="CODEX_HOME",
+    options=(),
+    arguments=("exec", "--skip-git-repo-check", "-s", "danger-full-access", PROMPT),
+    settings="",
+    writes=(),
+    sessions=".codex/sessions",
+)
+SCENARIOS = {"pi": PI, "claude": CLAUDE, "codex": CODEX, STAND_IN: PI}
+
+
+def model_script(scenario: Scenario) -> list[dict[str, Any]]:
+    """The model's turns: one shell command that makes every write, then a word."""
+    lines = [f'cd "${scenario.variable}"'] if scenario.writes else ["true"]
+    for write in scenario.writes:
+        folder = write.path.rpartition("/")[0]
+        target = write.path + ".new" if write.swap else write.path
+        made = f"mkdir -p {shlex.quote(folder)}; " if folder else ""
+        moved = f"; mv {shlex.quote(target)} {shlex.quote(write.path)}" if write.swap else ""
+        lines.append(f"{made}printf %s {shlex.quote(write.text)} > {shlex.quote(target)}{moved}")
+    return [{"shell": " && ".join(f"{{ {line}; }}" for line in lines)}, {"text": SAID}]
+
+
+def tree_files(scenario: Scenario, url: str) -> dict[str, str]:
+    """The throw-away machine's files, relative to its top: an agent and a model in the home's tree, settings in the project's."""
+    provider = {
+        "name": "The scripted model on this machine",
+        "baseUrl": url + scenario.base,
+        "api": scenario.api,
+        "apiKey": f"${TOKEN_VARIABLE}",
+        "models": [{"id": MODEL}],
+    }
+    return {
+        "home/.agents/models.json": json.dumps({"providers": {"demo": provider}}, indent=2) + "\n",
+        f"home/.agents/agents/{AGENT}/agent.md": (
+            f"---\nname: {AGENT}\ndescription: Shows what Outfitter does with writes.\nmodel: demo/{MODEL}\n---\n\n"
+            "You show every kind of write that a harness makes.\n"
+        ),
+        "project/.git/HEAD": "ref: refs/heads/main\n",
+        "project/.agents/settings.yml": f"default_agent: {AGENT}\n{scenario.settings}",
+    }
+
+
+def unmet(scenario: Scenario, changes: list[dict[str, Any]], natives: set[str]) -> list[str]:
+    """The writes that did not end as the scenario says; `natives` are the files found in the home, relative to it."""
+    endings = {change["path"]: change["outcome"] for change in changes}
+    found = [
+        f"{write.path}: {endings.get(write.path, 'not listed')}, expected {write.ending}"
+        for write in scenario.writes
+        if write.ending and endings.get(write.path) != write.ending
+    ]
+    found += [f"{write.native}: not there" for write in scenario.writes if write.native and write.native not in natives]
+    if not any(name.startswith(scenario.sessions + "/") and name.endswith(".jsonl") for name in natives):
+        found.append(f"no session under {scenario.sessions}")
+    return found
