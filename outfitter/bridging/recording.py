@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from blake3 import blake3
+from returns.result import Success
 
 from outfitter.bridging.aftermath import words
 from outfitter.host import Host
@@ -52,11 +53,12 @@ def _has_tree(host: Host, settings: Settings, project: str) -> bool:
 
 
 def _write(host: Host, record: Record, state: State, path: str) -> str:
-    from outfitter.override import override_text  # type: ignore[import-not-found, unused-ignore]
+    from outfitter.override import override_text
 
     content = host.sources.read(path)
+    known = None if content is None else blake3(content).digest()
     made = override_text(content or b"", state.key, state.form, record.harness)
-    return host.durable.write(path, made, None if content is None else blake3(content).digest(), None)
+    return made.map(lambda new: host.durable.write(path, new, known, None)).lash(Success).value_or("")
 
 
 def _unproved(host: Host, settings: Settings, record: Record, state: State, kind: ScopeKind, path: str) -> str:
