@@ -29,7 +29,7 @@ from outfitter.adapters.pi_files import (
     prompt_files,
     skill_arguments,
 )
-from outfitter.adapters.pi_runtime import NATIVE_FILES, runtime_files
+from outfitter.adapters.pi_runtime import NATIVE_FILES, runtime_files, stored_login
 from outfitter.adapters.pi_sessions import VARIABLE as SESSIONS
 from outfitter.adapters.pi_sessions import sessions
 from outfitter.adapters.pi_state import state_paths
@@ -76,6 +76,7 @@ def plan(
         *files.notices,
         *runtime.notices,
         *model.notices,
+        *stored_login(composition, facts),
         *tools.notices,
         *told,
     )

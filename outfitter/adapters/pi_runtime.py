@@ -12,7 +12,9 @@ from outfitter.model.composition import Composition, Overlay
 from outfitter.model.projection import Facts, Generated
 from outfitter.model.request import Ambient, Notice
 
-NATIVE_FILES = ("settings.json", "keybindings.json", "models.json", "mcp.json")
+NATIVE_FILES = ("settings.json", "keybindings.json", "models.json", "mcp.json", "auth.json")
+# What a provider without a credential is given, for Pi wants one to offer its models.
+NO_KEY = "none"
 
 
 class Runtime(NamedTuple):
@@ -41,8 +43,9 @@ def overlaid(composition: Composition, name: str) -> tuple[Overlay, ...]:
 
 
 def _native(facts: Facts, name: str) -> tuple[str, bytes | None]:
+    """A native file's path and bytes; one that is there but cannot be read is bytes that no reader accepts."""
     path = posixpath.join(facts.native, name)
-    return path, facts.files.get(path)
+    return path, b"\0" if path in facts.unreadable else facts.files.get(path)
 
 
 def _settings(composition: Composition, facts: Facts, ambient: Ambient) -> Runtime:
@@ -120,8 +123,25 @@ def _models(composition: Composition, facts: Facts) -> Runtime:
         notices = (
             Notice("warning", "models-unreadable", f"{path}: cannot be read; its providers are left out of this run"),
         )
-    value = {**native, "providers": {**providers, **canonical}}
+    keyed = {name: _with_key(provider) for name, provider in canonical.items()}
+    value = {**native, "providers": {**providers, **keyed}}
     return Runtime((Generated("models.json", json_bytes(value)),), notices)
+
+
+def _with_key(provider: Any) -> Any:
+    """A provider that takes no credential gets one that opens nothing: Pi would look for another login of that name."""
+    return {**provider, "apiKey": NO_KEY} if isinstance(provider, Mapping) and not provider.get("apiKey") else provider
+
+
+def stored_login(composition: Composition, facts: Facts) -> tuple[Notice, ...]:
+    """The warning that Pi prefers a login it has stored under the selected provider's id to the registry's credential."""
+    target = composition.model
+    path, raw = _native(facts, "auth.json")
+    if target is None or target.kind != "registry" or target.provider not in (json_object(raw) or {}):
+        return ()
+    message = f"{path}: Pi has a login stored for provider {target.provider!r} and sends that to {target.base_url}"
+    hint = f"pi auth logout {target.provider}, or give the provider another id"
+    return (Notice("warning", "login-preferred", message, hint),)
 
 
 def registry_providers(registry: Mapping[str, Any]) -> Mapping[str, Any]:
