@@ -34,43 +34,21 @@ UNKNOWN = StatePath("unknown", "warn", ("discard", "warn", "error", "prompt"))
 # The user's own data, of all projects: not linked unless a setting says so (spec/40).
 LINKABLE = ("history.jsonl", "file-history/", "todos/", "plans/", "paste-cache/")
 
-# What the program keeps for itself, and leaves behind.
-SCRATCH = (
-    ".claude.json.backup",
-    ".claude.json.lock/",
-    ".deep-link-register-failed",
-    ".last-cleanup",
-    ".last-update-result.json",
-    ".oauth_refresh.lock.owner",
-    ".oauth_refresh.lock/",
-    ".update.lock",
-    "backups/",
-    "cache/",
-    "chrome/",
-    "daemon/",
-    "downloads/",
-    "history.jsonl.lock/",
-    "ide/",
-    "image-cache/",
-    "jobs/",
-    "local/",
-    "logs/",
-    "mcp-needs-auth-cache.json",
-    "mcp-refresh-locks/",
-    "policy-limits.json",
-    "remote-settings.json",
-    "session-env/",
-    "sessions/",
-    "settings.json.lock/",
-    "shell-snapshots/",
-    "startup-perf/",
-    "stats-cache.json",
-    "statsig/",
-    "tasks/",
-    "teams/",
-    "telemetry/",
-    "uploads/",
-    "usage-data/",
+# What the program keeps for itself and leaves behind: the names seen on disk, and those that the program itself leaves out when
+# it copies a configuration (2.1.332). What users write there (rules, themes, memories of subagents) is not among them.
+SCRATCH = tuple(
+    """
+    .claude.json.backup .claude.json.lock/ .deep-link-register-failed .last-cleanup .last-update-result.json
+    .oauth_refresh.lock.owner .oauth_refresh.lock/ .session_ingress_token .update.lock active-time.json
+    api-dumps/ backups/ bridge-spawn/ cache/ ccr/ chrome/ computer-use.lock daemon.log
+    daemon.scheduled.status.json daemon.status.json daemon/ downloads/ dump-prompts/ feedback-bundles/ feedback/
+    file-transfers/ gh-pr-status-cache.json history.jsonl.lock/ ide/ image-cache/ jobs/ local-settings/ local/
+    logs/ mcp-discovery-cache/ mcp-needs-auth-cache.json mcp-refresh-locks/ mcp-skill-archives/
+    policy-limits.json project-settings/ remote-control/ remote-settings.json remote/ scratch/
+    server-sessions.json server.lock session-env/ sessions/ settings.json.lock/ shares/ shell-snapshots/
+    startup-perf/ state/ stats-cache.json statsig/ storage-v2/ tasks/ teams/ telemetry/ traces/ uploads/
+    usage-data/
+    """.split()
 )
 
 CREDENTIALS = ".credentials.json"
