@@ -36,8 +36,7 @@ LINKABLE = ("history.jsonl", "file-history/", "todos/", "plans/", "paste-cache/"
 
 # What the program keeps for itself and leaves behind: the names seen on disk, and those that the program itself leaves out when
 # it copies a configuration (2.1.332). What users write there (rules, themes, memories of subagents) is not among them.
-SCRATCH = tuple(
-    """
+_SCRATCH_NAMES = """
     .claude.json.backup .claude.json.lock/ .deep-link-register-failed .last-cleanup .last-update-result.json
     .oauth_refresh.lock.owner .oauth_refresh.lock/ .session_ingress_token .update.lock active-time.json
     api-dumps/ backups/ bridge-spawn/ cache/ ccr/ chrome/ computer-use.lock daemon.log
@@ -48,8 +47,8 @@ SCRATCH = tuple(
     server-sessions.json server.lock session-env/ sessions/ settings.json.lock/ shares/ shell-snapshots/
     startup-perf/ state/ stats-cache.json statsig/ storage-v2/ tasks/ teams/ telemetry/ traces/ uploads/
     usage-data/
-    """.split()
-)
+"""
+SCRATCH = tuple(_SCRATCH_NAMES.split())
 
 CREDENTIALS = ".credentials.json"
 STATE = ".claude.json"
