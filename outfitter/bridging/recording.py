@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from blake3 import blake3
 from returns.result import Success
@@ -13,7 +12,10 @@ from outfitter.bridging.aftermath import words
 from outfitter.host import Host
 from outfitter.model.projection import Record, State
 from outfitter.model.request import Notice
-from outfitter.model.settings import Scope, ScopeKind, Settings
+from outfitter.model.settings import Scope, ScopeKind, Settings, StatePath
+from outfitter.override import override_text
+from outfitter.persistence import entries, resolution
+from outfitter.precedence import merge_scopes
 
 _ORDER: tuple[ScopeKind, ...] = ("project-local", "project", "home-local", "home", "remote", "default")
 _WANTED = "symlink"
@@ -53,12 +55,13 @@ def _has_tree(host: Host, settings: Settings, project: str) -> bool:
 
 
 def _write(host: Host, record: Record, state: State, path: str) -> str:
-    from outfitter.override import override_text
-
     content = host.sources.read(path)
-    known = None if content is None else blake3(content).digest()
-    made = override_text(content or b"", state.key, state.form, record.harness)
-    return made.map(lambda new: host.durable.write(path, new, known, None)).lash(Success).value_or("")
+    expected = None if content is None else blake3(content).digest()
+
+    def write(made: bytes) -> str:
+        return host.durable.write(path, made, expected, None)
+
+    return override_text(content or b"", state.key, state.form, record.harness).map(write).lash(Success).value_or("")
 
 
 def _unproved(host: Host, settings: Settings, record: Record, state: State, kind: ScopeKind, path: str) -> str:
@@ -68,20 +71,13 @@ def _unproved(host: Host, settings: Settings, record: Record, state: State, kind
     fresh = Scope(kind, path, posixpath.dirname(path), document.value, document.positions, True)
     scopes = [scope for scope in settings.scopes if scope.path != path] + [fresh]
     scopes.sort(key=lambda scope: _ORDER.index(scope.kind))
-    won = winner(scopes, record.harness, state.key)
-    return "" if won == _WANTED else f"it was written, but {state.key}: {won} still wins"
-
-
-def winner(scopes: Iterable[Scope], harness: str, key: str) -> Any:
-    """What a state path resolves to: the highest scope that names it, in it the harness's own block before the plain key (spec/20)."""
-    for scope in scopes:
-        section = scope.values.get("state_persistence")
-        section = section if isinstance(section, Mapping) else {}
-        block = section.get(harness)
-        for place in (block if isinstance(block, Mapping) else {}, section):
-            if place.get(key) is not None:
-                return place[key]
-    return None
+    merged = merge_scopes(scopes)
+    seen = Settings(merged.values, merged.origins, merged.overridden, tuple(scopes))
+    declared = StatePath(state.key, "prompt", state.allowed, scratch=state.scratch)  # type: ignore[arg-type]
+    won = resolution(declared, entries(seen, record.harness))
+    return (
+        "" if won.strategy == _WANTED else f"it was written, but {state.key}: {won.strategy} of {won.origin.path} wins"
+    )
 
 
 def _failed(state: State, why: str) -> Notice:

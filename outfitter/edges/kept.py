@@ -72,6 +72,8 @@ def _keep_content(directory: int, source: str, unsaved: Unsaved, flush: Callable
 
 
 def _keep_index(directory: int, name: str, unsaved: Unsaved, flush: Callable[[int], None]) -> None:
+    if _exists(directory, name + ".json"):
+        return
     fields = {**unsaved._asdict(), "kept_ns": time.time_ns()}
     temporary = fresh_name()
     out = os.open(temporary, _OPEN_NEW, 0o600, dir_fd=directory)
@@ -81,6 +83,14 @@ def _keep_index(directory: int, name: str, unsaved: Unsaved, flush: Callable[[in
     finally:
         os.close(out)
     os.replace(temporary, name + ".json", src_dir_fd=directory, dst_dir_fd=directory)
+
+
+def _exists(directory: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def kept(conflicts: str) -> tuple[Kept, ...]:
