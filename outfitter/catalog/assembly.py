@@ -39,8 +39,9 @@ def needs(layers: Layers, settings: Settings, asked: str | None) -> Demand:
     demand = Demand(layers)
     found = runnable(demand, settings, asked)
     found.map(lambda one: _walk(demand, settings, one.id))
-    layer_notices(demand)
-    visible(demand)
+    if not demand.wants:
+        layer_notices(demand)
+        visible(demand)
     return demand
 
 

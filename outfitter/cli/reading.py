@@ -1,0 +1,35 @@
+"""Layers, settings and compositions for the commands that show a tree and launch nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from returns.result import Success
+
+from outfitter.catalog.assembly import assemble
+from outfitter.catalog.models import registry
+from outfitter.cli.context import Context
+from outfitter.model.composition import Composition
+from outfitter.model.layers import Layers
+from outfitter.model.request import Request
+from outfitter.model.settings import Settings
+from outfitter.railway import Outcome, perform
+from stages.load_layers import Reach, load_layers
+from stages.merge_settings import merge_settings
+
+
+def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Layers, Settings]]:
+    """Read what a command needs, and merge its settings."""
+    request = Request(context.ambient, agent=agent)
+
+    def merged(layers: Layers) -> Outcome[tuple[Layers, Settings]]:
+        return merge_settings(layers).bind(lambda settings: Success((layers, settings)))
+
+    return perform(load_layers(context.host().sources, request, reach)).bind(merged)
+
+
+def composed(layers: Layers, settings: Settings, agent: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
+    """A composition that is looked at, not launched: a credential that is not set here is no reason to refuse."""
+    variables = (provider.get("apiKey") for provider in registry(layers.trees).providers.values())
+    names = [variable[1:] for variable in variables if isinstance(variable, str) and variable.startswith("$")]
+    return assemble(layers, settings, agent, {**dict.fromkeys(names, "set"), **{k: v for k, v in env.items() if v}})
