@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 from outfitter.edges.evidence_files import read_document
-from outfitter.edges.git import fetch, redacted
+from outfitter.edges.git import fetch
 
 Status = Literal["updated", "unchanged", "skipped", "failed"]
 KEPT_REVISIONS = 2
@@ -34,6 +34,7 @@ class Synced(NamedTuple):
 
 
 def sync_one(
+    shown: str,
     place: str,
     uri: str,
     ref: str,
@@ -43,11 +44,10 @@ def sync_one(
     *,
     interactive: bool,
 ) -> Synced:
-    """Bring `place` (`<cache>/sources/<name>`) up to `uri` at `ref`. `check` says why a checkout is no good, "" if it is.
+    """Bring the source called `shown` up to date: `place` (`<cache>/sources/<name>`) up to `uri` at `ref`. `check` says why a checkout is no good, "" if it is.
 
     Whatever fails, the last good checkout stays. `wait` is told once that another sync holds the lock.
     """
-    shown = redacted(uri)
     try:
         os.makedirs(os.path.join(place, "revisions"), mode=0o700, exist_ok=True)
         with _locked(os.path.join(place, "lock"), lambda: wait(shown)):

@@ -1,0 +1,15 @@
+"""The merged settings for commands that need nothing else of the tree; absent checkouts do not stop them."""
+
+from __future__ import annotations
+
+from outfitter.cli.context import Context
+from outfitter.model.request import Request
+from outfitter.model.settings import Settings
+from outfitter.railway import Outcome, perform
+from stages.load_layers import load_scopes
+from stages.merge_settings import merge_settings
+
+
+def settled(context: Context) -> Outcome[Settings]:
+    """Read and merge the settings files that stand on this machine."""
+    return perform(load_scopes(context.host().sources, Request(context.ambient))).bind(merge_settings)

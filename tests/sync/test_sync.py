@@ -1,0 +1,205 @@
+"""spec/10: catalogs are fetched beside the last good checkout, over the user's own git; tested on real repositories."""
+
+import json
+import os
+import subprocess
+import threading
+
+import pytest
+
+GIT = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/nonexistent",
+}
+WHO = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
+
+
+class Catalog:
+    """A git repository with an `.agents` tree, served as a file or by a loopback `git daemon`."""
+
+    def __init__(self, path):
+        self.path = path
+        path.mkdir()
+        self.git("init", "--quiet")
+        self.agent("shared", "You are shared, version one.")
+
+    def git(self, *words):
+        done = subprocess.run(["git", *WHO, *words], cwd=self.path, env=GIT, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    def put(self, name, text):
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "--quiet", "-m", "change")
+        return self.git("rev-parse", "HEAD")
+
+    def agent(self, name, body):
+        return self.put(f".agents/agents/{name}/agent.md", f"---\nname: {name}\n---\n{body}\n")
+
+    @property
+    def uri(self):
+        return f"file://{self.path}"
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    return Catalog(tmp_path / "catalog")
+
+
+def sources(machine, *entries, key="sources"):
+    machine.settings(f"{key}: {json.dumps(list(entries))}\n")
+
+
+def sync(machine, **env):
+    ended = machine.run("sync", "--json", env=env)
+    return ended.code, json.loads(ended.out)["sources"], ended
+
+
+def test_a_catalog_is_fetched_then_unchanged_then_updated_and_its_agent_runs(machine, catalog):
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    code, rows, _ = sync(machine)
+    assert (code, [row["status"] for row in rows]) == (0, ["updated"])
+    assert "version one" in json.dumps(machine.run("run", "shared").seen["texts"])
+    assert [row["status"] for row in sync(machine)[1]] == ["unchanged"]
+    commit = catalog.agent("shared", "You are shared, version two.")
+    _, rows, _ = sync(machine)
+    assert (rows[0]["status"], rows[0]["commit"]) == ("updated", commit)
+    assert "version two" in json.dumps(machine.run("run", "shared").seen["texts"])
+    listed = json.loads(machine.run("sources", "--json").out)["sources"][2]
+    assert (listed["commit"], listed["health"]) == (commit, "ok")
+
+
+def test_a_tag_and_a_commit_can_be_asked_for(machine, catalog):
+    first = catalog.git("rev-parse", "HEAD")
+    catalog.git("tag", "v1")
+    catalog.agent("shared", "later")
+    sources(
+        machine,
+        {"uri": catalog.uri, "ref": "v1", "path": ".agents"},
+        {"uri": catalog.uri, "ref": first, "path": ".agents"},
+    )
+    assert [row["commit"] for row in sync(machine)[1]] == [first, first]
+
+
+def test_an_unreachable_source_keeps_the_last_good_one_and_stops_no_launch(machine, catalog, tmp_path):
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    sync(machine)
+    catalog.path.rename(tmp_path / "away")
+    code, rows, _ = sync(machine)
+    assert (code, rows[0]["status"]) == (1, "failed")
+    assert machine.run("run", "shared").code == 0
+    machine.agent("a")
+    sources(machine, {"uri": "file:///nowhere/at/all"})
+    assert machine.run("run", "a").code == 0
+
+
+def test_a_broken_catalog_never_replaces_a_good_one(machine, catalog):
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    sync(machine)
+    catalog.git("rm", "-rq", ".agents")
+    catalog.put("other.txt", "x")
+    code, rows, _ = sync(machine)
+    assert (code, rows[0]["status"]) == (1, "failed")
+    assert ".agents" in rows[0]["reason"]
+    assert machine.run("run", "shared").code == 0
+
+
+def test_remote_settings_come_first_and_may_name_sources(machine, catalog, tmp_path):
+    policy = Catalog(tmp_path / "policy")
+    policy.put(
+        "team.yml", f"state_persistence: {{unknown: error}}\nsources: [{{uri: '{catalog.uri}', path: .agents}}]\n"
+    )
+    sources(machine, {"uri": policy.uri, "path": "team.yml"}, key="remote_settings")
+    refused = machine.run("run", "shared")
+    assert refused.code == 125
+    assert "outfitter sync" in refused.err
+    code, rows, _ = sync(machine)
+    assert (code, [row["status"] for row in rows]) == (0, ["updated", "updated"])
+    assert machine.run("run", "shared", script=[["write", "odd", "1"]]).code == 121
+
+
+def test_remote_settings_that_do_not_parse_are_refused(machine, catalog):
+    catalog.put("team.yml", "a: [1\n")
+    sources(machine, {"uri": catalog.uri, "path": "team.yml"}, key="remote_settings")
+    code, rows, _ = sync(machine)
+    assert (code, rows[0]["status"]) == (1, "failed")
+    assert "team.yml" in rows[0]["reason"]
+
+
+def test_credentials_are_shown_nowhere(machine):
+    secret = "tok-0123456789"
+    sources(machine, {"uri": f"http://user:{secret}@127.0.0.1:1/x.git", "path": ".agents"})
+    code, rows, ended = sync(machine)
+    assert (code, rows[0]["status"]) == (1, "failed")
+    assert secret not in ended.out + ended.err
+    assert secret not in machine.run("sources").out
+    everything = "".join(str(path) for path in machine.home.rglob("*"))
+    assert secret not in everything
+
+
+@pytest.mark.parametrize("uri", ["--upload-pack=touch /tmp/x", "ext::sh -c touch%20/tmp/x"])
+def test_an_address_that_is_a_command_is_refused(machine, uri):
+    sources(machine, {"uri": uri, "path": ".agents"})
+    assert sync(machine)[1][0]["status"] == "failed"
+
+
+def test_no_hook_of_a_catalog_and_no_variable_of_another_repository_acts(machine, catalog, tmp_path):
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    code, _, _ = sync(
+        machine, GIT_DIR=str(tmp_path / "elsewhere"), GIT_WORK_TREE=str(tmp_path), GIT_INDEX_FILE=str(tmp_path / "i")
+    )
+    assert code == 0
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_two_syncs_at_once_are_safe(machine, catalog):
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    ended = []
+    threads = [threading.Thread(target=lambda: ended.append(machine.run("sync"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [done.code for done in ended] == [0] * 4
+    place = next((machine.home / ".agents/cache/sources").iterdir())
+    assert len([name for name in os.listdir(place / "revisions") if name.startswith("new-")]) == 0
+    assert machine.run("run", "shared").code == 0
+
+
+def test_a_catalog_over_a_loopback_daemon(machine, catalog):
+    import socket
+    import time
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        "git",
+        "daemon",
+        "--listen=127.0.0.1",
+        f"--port={port}",
+        "--export-all",
+        f"--base-path={catalog.path.parent}",
+        "--reuseaddr",
+    ]
+    daemon = subprocess.Popen(command, env=GIT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        sources(machine, {"uri": f"git://127.0.0.1:{port}/catalog", "path": ".agents"})
+        assert sync(machine)[1][0]["status"] == "updated"
+    finally:
+        daemon.terminate()
+        daemon.wait()
+
+
+def test_nothing_to_fetch_says_so(machine):
+    ended = machine.run("sync")
+    assert (ended.code, "nothing to fetch" in ended.out) == (0, True)
