@@ -44,7 +44,7 @@ def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, r
     ambient = request.ambient
 
     def look(executable: str) -> Outcome[Site]:
-        native = _native_directory(sources, adapter, ambient)
+        native = native_directory(sources, adapter, ambient)
         wants = adapter.wants(request, settings, native)
         run_id, root = runs.name(request.agent or str(settings.values.get("default_agent", "agent")), adapter.id)
         facts = Facts(
@@ -118,7 +118,7 @@ def cache_directory(settings: Settings, ambient: Ambient) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(origin.path) if origin else ambient.home, expanded))
 
 
-def _native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:
+def native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:
     """The user's own directory variable, looked through where it holds a projection of ours (spec/50, spec/95 RUN-12)."""
     given = ambient.env.get(adapter.variable, "")
     if not given:

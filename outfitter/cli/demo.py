@@ -69,7 +69,7 @@ def _play(context: Context, options: argparse.Namespace, actor: Any) -> int:
         }
         if options.json:
             kept = ground.top if options.keep else None
-            context.console.document({"harness": actor._asdict(), "kept": kept, "exit": ran.code, **told})
+            context.console.document({"harness": actor._asdict(), "kept": kept, **told})
         else:
             _show(context, ground, scenario, told, options.keep)
     return 1 if wrong else 0
@@ -91,6 +91,17 @@ def _show(context: Context, ground: Any, scenario: Any, told: dict[str, Any], ke
     words = " ".join((*told["run"].split(), *("'" + w + "'" if " " in w else w for w in scenario.arguments)))
     say(f"$ outfitter {words}\n{_indented(told['shown'])}")
     say(f"$ outfitter diff --all\n{_indented(ground.outfitter('diff', '--all').shown)}")
+    if told["exit"] == 0:
+        _explain(context, scenario, told)
+    say("\nNothing of your own home was read or written, and nothing left this machine.")
+    if keep:
+        say(f"Kept: {ground.top}")
+    for line in told["wrong"]:
+        context.console.say(Notice("error", "demo", line))
+
+
+def _explain(context: Context, scenario: Any, told: dict[str, Any]) -> None:
+    say = context.console.data
     say("What became of each write")
     endings = {change["path"]: change["outcome"] for change in told["changes"]}
     for write in scenario.writes:
@@ -102,11 +113,6 @@ def _show(context: Context, ground: Any, scenario: Any, told: dict[str, Any], ke
             say(f"  {'the session':<18} {how:<10} kept in ~/{name}")
     if not scenario.writes:
         say("  Codex runs over its own home: Outfitter declares no state for it, and had nothing to sort.")
-    say("\nNothing of your own home was read or written, and nothing left this machine.")
-    if keep:
-        say(f"Kept: {ground.top}")
-    for line in told["wrong"]:
-        context.console.say(Notice("error", "demo", line))
 
 
 def _indented(text: str) -> str:

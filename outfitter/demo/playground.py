@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from outfitter.demo.scenario import SCENARIOS, STAND_IN, TOKEN, TOKEN_VARIABLE, Scenario, tree_files
+from outfitter.edges.installed import version_line
 from outfitter.edges.programs import ask_program, find_harness
 from outfitter.errors import HarnessUnavailable, LaunchError
 from outfitter.railway import fold
@@ -78,10 +79,9 @@ def _version(program: str, env: Mapping[str, str]) -> tuple[str, bool]:
         text, whole = ask_program(program, ("--version",), env)
     except OSError as error:
         return error.strerror or str(error), False
-    lines = [line for line in text.splitlines() if line.strip()]
-    return (
-        lines[0] if whole else next((line for line in lines if "rror" in line), "no answer")
-    ) if lines else "", whole
+    if whole:
+        return version_line(text), True
+    return next((line.strip() for line in text.splitlines() if "rror" in line), "no answer"), False
 
 
 class Playground:
