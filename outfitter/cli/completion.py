@@ -42,9 +42,7 @@ def script(shell: str) -> str:
     import shtab
 
     functions = {kind: f"_outfitter_{kind}" for kind in LIVE.values()}
-    made: str = shtab.complete(
-        whole_parser(), shell, root_prefix="outfitter", preamble=_preamble(shell, functions)
-    )
+    made: str = shtab.complete(whole_parser(), shell, root_prefix="outfitter", preamble=_preamble(shell, functions))
     return made.rstrip()
 
 
