@@ -133,6 +133,8 @@ class Durable(NamedTuple):
     """(lock directory, seconds) → a release, or None where another program held it all the while (never removed by us)."""
     prefix: Callable[[str, str, int], tuple[bool, bool]]
     """(projected file, durable file, seeded size) → (projected is empty or a strict prefix of the durable, durable is a prefix of projected)."""
+    tidy: Callable[[str], None]
+    """(durable path) → what a killed launcher left of its own temporaries in that folder is gone; a live one's stay."""
     kept: Callable[[], tuple[int, int]]
     """How many contents are kept under `conflicts/`, of all runs, and how many bytes they hold."""
 

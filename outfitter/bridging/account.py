@@ -35,6 +35,7 @@ def merge_member(after: Aftermath, bridge: Bridge, change: Change) -> Item:
     if now is None or now.tag not in "fx":
         return Item(change.path, "discarded", TOPIC)
     try:
+        after.durable.tidy(bridge.durable)
         content = after.durable.read(after.source(change.path))
         projected = Member(member_text(content, bridge.member) or "", _usable_digest(content, bridge.member))
         if projected.digest in ("", bridge.seeded):

@@ -28,6 +28,7 @@ def carry_credentials(after: Aftermath, bridge: Bridge, change: Change) -> Item:
     if now.tag not in "fx":
         return Item(change.path, "discarded", TOPIC, "odd", change.note or "no regular file")
     try:
+        after.durable.tidy(bridge.durable)
         return _carry(after, bridge, change)
     except OSError as error:
         return _in_trouble(after, bridge, change, "failed", words(error))

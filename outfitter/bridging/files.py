@@ -59,6 +59,7 @@ def job(
 def settle(after: Aftermath, job: Job) -> Item:
     """Look, decide, and carry it out; an error of the system is an item in trouble, never an exception."""
     try:
+        after.durable.tidy(job.target)
         seen = after.durable.look(job.target, job.known, job.before)
         decision = decide(_sides(after, job, seen))
     except OSError as error:

@@ -35,6 +35,7 @@ def real_durable(state_root: str, flush: Callable[[int], None] = os.fsync) -> Du
         keep=lambda source, unsaved: keep(conflicts, source, unsaved, flush),
         locked=locked,
         prefix=prefix,
+        tidy=writer.tidy,
         kept=lambda: totals(conflicts),
     )
 
@@ -121,7 +122,6 @@ class _Writer:
     def look(self, path: str, known: Identity | None, digest: bytes | None) -> Seen | None:
         """The file as it is now, links followed; a directory or a special file raises."""
         real = os.path.realpath(path)
-        self._tidy(os.path.dirname(real))
         moment = time.time_ns()
         try:
             status = os.lstat(real)
@@ -165,7 +165,6 @@ class _Writer:
         try:
             real = os.path.realpath(target)
             with Beside(real, self._flush) as beside:
-                self._tidy(os.path.dirname(real))
                 beside.begin(mode, fresh)
                 fill(beside.descriptor)
                 self._flush(beside.descriptor)
@@ -191,8 +190,9 @@ class _Writer:
             return ""
         return "" if beside.digest() == expected else "changed"
 
-    def _tidy(self, directory: str) -> None:
-        """Take away, once a directory, what a killed launcher left of its own there."""
+    def tidy(self, target: str) -> None:
+        """Take away, once a folder, what a killed launcher left of its own beside a durable path."""
+        directory = os.path.dirname(os.path.realpath(target))
         if directory not in self._tidied:
             self._tidied.add(directory)
             Beside.tidy(directory)
