@@ -90,7 +90,13 @@ def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach) -
         return needs(layers, settings, request.agent)
     from outfitter.catalog.everything import needs_all, needs_names
 
-    return needs_all(layers, settings) if reach == "all" else needs_names(layers)
+    if reach == "names":
+        return needs_names(layers)
+    from outfitter.catalog.checks import tree_findings
+
+    demand = needs_all(layers, settings)
+    list(tree_findings(demand))
+    return demand
 
 
 def _layer(sources: Sources, root: Root, listings: tuple[tuple[str, int], ...]) -> Layer:

@@ -25,7 +25,13 @@ from outfitter.railway import Outcome
 
 def assemble(layers: Layers, settings: Settings, asked: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
     """Compose the agent `asked` for (else `default_agent`); `env` is what the child will inherit."""
-    demand = Demand(layers)
+    return assemble_from(Demand(layers), settings, asked, env)
+
+
+def assemble_from(
+    demand: Demand, settings: Settings, asked: str | None, env: Mapping[str, str]
+) -> Outcome[Composition]:
+    """The same over layers that many compositions share, so that what they have in common is found once."""
 
     def reached(name: str) -> Outcome[Composition]:
         found = closure(demand, settings, name)
@@ -52,8 +58,16 @@ def _walk(demand: Demand, settings: Settings, name: str) -> None:
         servers.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
 
 
+def registry_of(demand: Demand) -> models.Registry:
+    """The effective registry of the layers."""
+    if "registry" not in demand.memo:
+        demand.memo["registry"] = models.registry(demand.trees)
+    found: models.Registry = demand.memo["registry"]
+    return found
+
+
 def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[str, str]) -> Outcome[Composition]:
-    registry = models.registry(demand.trees)
+    registry = registry_of(demand)
     selected = servers.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
     extensions, wrong, extension_digests = extension_files(demand, found.chosen)
     problems = tuple(dict.fromkeys((*found.problems, *registry.problems, *selected.problems, *wrong)))

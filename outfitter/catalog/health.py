@@ -15,7 +15,11 @@ _LINK_HINT = "this looks like a link that git could not create (core.symlinks)"
 
 def layer_notices(demand: Demand) -> tuple[Notice, ...]:
     """One warning for each entry of a layer that stands where a resource should and cannot be one."""
-    return tuple(notice for number in range(len(demand.trees)) for notice in _of_layer(demand, number))
+    if "health" not in demand.memo:
+        found = [notice for number in range(len(demand.trees)) for notice in _of_layer(demand, number)]
+        demand.memo["health"] = tuple(found)
+    notices: tuple[Notice, ...] = demand.memo["health"]
+    return notices
 
 
 def _of_layer(demand: Demand, number: int) -> list[Notice]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from returns.result import Success
 
-from outfitter.catalog.assembly import assemble
-from outfitter.catalog.models import registry
+from outfitter.catalog.assembly import assemble_from, registry_of
+from outfitter.catalog.demand import Demand
 from outfitter.cli.context import Context
 from outfitter.model.composition import Composition
 from outfitter.model.layers import Layers
@@ -30,6 +30,15 @@ def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Lay
 
 def composed(layers: Layers, settings: Settings, agent: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
     """A composition that is looked at, not launched: a credential that is not set here is no reason to refuse."""
-    variables = (provider.get("apiKey") for provider in registry(layers.trees).providers.values())
+    return composed_from(Demand(layers), settings, agent, env)
+
+
+def composed_from(
+    demand: Demand, settings: Settings, agent: str | None, env: Mapping[str, str]
+) -> Outcome[Composition]:
+    """The same over layers that many compositions share."""
+    variables = (provider.get("apiKey") for provider in registry_of(demand).providers.values())
     names = [variable[1:] for variable in variables if isinstance(variable, str) and variable.startswith("$")]
-    return assemble(layers, settings, agent, {**dict.fromkeys(names, "set"), **{k: v for k, v in env.items() if v}})
+    return assemble_from(
+        demand, settings, agent, {**dict.fromkeys(names, "set"), **{k: v for k, v in env.items() if v}}
+    )

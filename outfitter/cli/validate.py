@@ -1,0 +1,124 @@
+"""`outfitter validate`: every fault of the tree and the settings at once (spec/15, spec/80)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from outfitter.catalog.agents import agent, sites
+from outfitter.catalog.ambiguity import ambiguities
+from outfitter.catalog.checks import Finding, of_notice, of_problem, tree_findings
+from outfitter.catalog.choice import chosen_name, runnable
+from outfitter.catalog.demand import Demand
+from outfitter.catalog.health import layer_notices
+from outfitter.cli.context import Context
+from outfitter.cli.parser import json_option, parser
+from outfitter.cli.reading import composed_from, tree
+from outfitter.cli.render import error_notices, one_line, problem_line
+from outfitter.cli.show import unsupported
+from outfitter.errors import CompositionFailed, LaunchError, SettingsInvalid
+from outfitter.model.composition import Composition
+from outfitter.model.layers import Layers
+from outfitter.model.request import Notice, Problem
+from outfitter.model.settings import Settings
+from outfitter.railway import fold
+
+SUMMARY = (
+    "Check the settings and every layer of the tree: what a run would refuse, skip, or read otherwise than written."
+)
+EXAMPLES = ("outfitter validate", "outfitter validate --strict", "outfitter validate --json")
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """--strict, --json."""
+    made.add_argument("--strict", action="store_true", help="warnings fail, too")
+    json_option(made)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Print the findings. Exit 0 where there is no error (with --strict: no warning either), else 1."""
+    options = parser("validate", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    return fold(
+        tree(context, None, "all"),
+        lambda read: _validate(options, context, list(_findings(context, *read))),
+        lambda error: _refused(options, context, error),
+    )
+
+
+def _refused(options: argparse.Namespace, context: Context, error: LaunchError) -> int:
+    """Settings that cannot be read are findings, too; anything else is a failure."""
+    if isinstance(error, SettingsInvalid):
+        return _validate(options, context, [of_problem(problem, "settings") for problem in error.problems])
+    return context.fail(error, options.json)
+
+
+def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[Finding]:
+    demand = Demand(layers)
+    yield from map(of_notice, (*settings.notices, *layer_notices(demand), *ambiguities(demand, settings)))
+    yield from tree_findings(demand)
+    if settings.values.get("default_agent"):
+        yield from fold(runnable(demand, settings, None), lambda _: [], _errors)
+    elif not sites(demand):
+        yield from fold(chosen_name(demand, settings, None), lambda _: [], _notes)
+    for name in sites(demand):
+        one = agent(demand, name)
+        if one is None or one.abstract or not one.enabled:
+            yield from map(of_problem, one.problems if one else ())
+            continue
+        outcome = composed_from(demand, settings, name, context.ambient.env)
+        yield from fold(outcome, _composed, _errors)
+
+
+def _composed(made: Composition) -> list[Finding]:
+    found = [of_notice(notice) for notice in made.notices]
+    for harness, elements in unsupported(made).items():
+        if elements:
+            text = f"agent {made.agent}: {harness} cannot project {', '.join(elements)}"
+            found.append(Finding("note", "unsupported", text))
+    return found
+
+
+def _errors(error: LaunchError) -> list[Finding]:
+    if isinstance(error, CompositionFailed):
+        own = [Finding("error", "composition", error.message, hint=error.hint)] if error.message else []
+        return own + [of_problem(problem) for problem in error.problems]
+    return [Finding("error", notice.code, notice.message, hint=notice.hint) for notice in error_notices(error)]
+
+
+def _notes(error: LaunchError) -> list[Finding]:
+    return [Finding("note", "no-agents", notice.message, hint=notice.hint) for notice in error_notices(error)]
+
+
+def _validate(options: argparse.Namespace, context: Context, found: list[Finding]) -> int:
+    order = {"error": 0, "warning": 1, "note": 2}
+    unique = sorted(dict.fromkeys(found), key=lambda one: order[one.level])
+    counts = {level: sum(one.level == level for one in unique) for level in order}
+    failed = bool(counts["error"] or (options.strict and counts["warning"]))
+    if options.json:
+        context.console.document({"ok": not failed, "counts": counts, "findings": [_json(one) for one in unique]})
+        return int(failed)
+    for one in unique:
+        context.console.data(_line(one))
+        if one.hint:
+            context.console.data(f"  hint: {one_line(one.hint)}")
+    summary = ", ".join(f"{count} {level}{'s' if count != 1 else ''}" for level, count in counts.items())
+    context.console.say(Notice("notice", "validated", summary if unique else "nothing to report"))
+    return int(failed)
+
+
+def _line(one: Finding) -> str:
+    return f"{one.level}: {problem_line(Problem(one.path, one.message, one.key, one.at))}"
+
+
+def _json(one: Finding) -> dict[str, Any]:
+    return {
+        "level": one.level,
+        "code": one.code,
+        "path": one.path,
+        "line": one.at.line,
+        "column": one.at.column,
+        "key": one.key,
+        "message": one.message,
+        "hint": one.hint,
+    }
