@@ -179,11 +179,12 @@ class Work:
         self, ends: tuple[int, int], files: Sequence[tuple[bytes, bytes]], known: Known, progress: Progress | None
     ) -> None:
         """`ends` are the open directories copied from and to, `files` pairs of (raw directory, raw name) below both."""
-        self.process = os.getpid()
+        self._process = os.getpid()
+        self._told = 0
         self.ends = ends
         self.files = files
         self.known = known
-        self.progress = progress or _silent
+        self._progress = progress or _silent
         self.part = max(PART_FILES, -(-len(files) // MOST_PARTS))
 
     def findings(self) -> bytes:
@@ -200,6 +201,12 @@ class Work:
             self._finish(shared)
             return shared[:]
 
+    def report(self, done: int) -> None:
+        """Tell how far the work is; workers are silent."""
+        if done >= self._told and os.getpid() == self._process:
+            self._told = done + 1
+            self._progress(done, len(self.files))
+
     def _finish(self, slots: bytearray | mmap) -> None:
         """Do what no worker did; all of it, where there were none."""
         job = _Copying(self, slots, again=True)
@@ -208,7 +215,7 @@ class Work:
                 job(number)
         finally:
             job.close()
-        self.progress(len(self.files), len(self.files))
+        self.report(len(self.files))
 
 
 class _Copying:
@@ -225,8 +232,7 @@ class _Copying:
     def __call__(self, number: int, /) -> None:
         work = self._work
         start = number * work.part
-        if os.getpid() == work.process:
-            work.progress(start, len(work.files))
+        work.report(start)
         for place in range(start, min(start + work.part, len(work.files))):
             if not self._slots[place * SLOT.size]:
                 SLOT.pack_into(self._slots, place * SLOT.size, *self._one(*work.files[place]))

@@ -4,7 +4,7 @@ import os
 
 
 def make(root, entries):
-    """`entries`: raw or text path → bytes, (bytes, mode), "link:<target>", "fifo" or None for a directory. Parents are made."""
+    """`entries`: raw or text path → bytes (or how many of them), (these, mode), "link:<target>", "fifo" or None for a directory. Parents are made."""
     top = os.fsencode(root)
     os.makedirs(top, exist_ok=True)
     for name, value in entries.items():
@@ -19,6 +19,6 @@ def make(root, entries):
         else:
             content, mode = value if isinstance(value, tuple) else (value, 0o644)
             with open(path, "wb") as file:
-                file.write(content)
+                file.write(b"x" * content if isinstance(content, int) else content)
             os.chmod(path, mode)
     return str(root)
