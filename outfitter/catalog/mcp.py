@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from outfitter.catalog.mcp_form import Form, absolute_paths, normal_form
 from outfitter.model.composition import Server
-from outfitter.model.layers import Layer
-from outfitter.model.request import Notice, Problem
+from outfitter.model.layers import Document, Layer
+from outfitter.model.request import Notice, Position, Problem
+from outfitter.model.settings import KeyPath
+
+FILES = ("mcp.json", "mcp_config.json")
+_ROOTS = ("mcpServers", "servers", "mcp_servers")
 
 
 class Servers(NamedTuple):
     """The servers an agent can select, by id.
 
     `about` holds the warnings of each id, to be said where that id is selected: how it is written, or why it was left out
-    (then it is not in `by_id`). `hidden` ids are switched off. `notices` are about files, `problems` their syntax.
+    (then it is not in `by_id`; code `server-invalid`, an error in `validate`). `hidden` ids are switched off. `notices` are
+    about files, `problems` their syntax.
     """
 
     by_id: Mapping[str, Server]
@@ -24,11 +30,97 @@ class Servers(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
+class _Definition(NamedTuple):
+    """A server as written, and where."""
+
+    raw: Any
+    document: Document
+    key: KeyPath
+    layer: str
+
+
 def servers(layers: Sequence[Layer], agents: Sequence[str]) -> Servers:
     """The tree's servers and, over them by id, those of `agents` (a later one over an earlier one), higher layers first."""
-    raise NotImplementedError
+    found: dict[str, _Definition] = {}
+    notices: list[Notice] = []
+    problems: list[Problem] = []
+    for folder in (*(f"agents/{agent}/" for agent in reversed(agents)), ""):
+        for layer in layers:
+            documents = [layer.documents[folder + name] for name in FILES if folder + name in layer.documents]
+            notices += _both(documents)
+            for document in documents:
+                problems += document.problems
+                notices += (*document.notices, *(() if document.problems else _rootless(document)))
+                for name, definition in _definitions(document, layer.label):
+                    found.setdefault(name, definition)
+    forms = {name: normal_form(definition.raw) for name, definition in found.items()}
+    return Servers(
+        {name: _server(name, forms[name], found[name]) for name in found if not (forms[name].off or forms[name].fault)},
+        {name: about for name in found if (about := _about(name, forms[name], found[name]))},
+        frozenset(name for name in found if forms[name].off),
+        tuple(dict.fromkeys(notices)),
+        tuple(dict.fromkeys(problems)),
+    )
 
 
 def machine_paths(server: Server) -> tuple[str, ...]:
     """The absolute paths in `command` and `args`: whoever can look warns where one does not exist (spec/15 V26)."""
-    raise NotImplementedError
+    return absolute_paths(server.definition)
+
+
+def _definitions(document: Document, layer: str) -> Iterator[tuple[str, _Definition]]:
+    """Every server of a file: mappings by id, lists by `name`; `mcpServers` before its other spellings."""
+    root = document.value if isinstance(document.value, Mapping) else {}
+    for name in _ROOTS:
+        block = root.get(name)
+        if isinstance(block, Mapping):
+            for server, raw in block.items():
+                yield server, _Definition(raw, document, (name, server), layer)
+        elif isinstance(block, list):
+            for number, raw in enumerate(block):
+                if isinstance(raw, Mapping) and isinstance(raw.get("name"), str):
+                    plain = {key: value for key, value in raw.items() if key != "name"}
+                    yield raw["name"], _Definition(plain, document, (name, str(number)), layer)
+
+
+def _server(name: str, form: Form, definition: _Definition) -> Server:
+    return Server(name, form.definition, definition.document.path, definition.layer)
+
+
+def _about(name: str, form: Form, definition: _Definition) -> tuple[Notice, ...]:
+    place = _place(definition.document, definition.key)
+    if form.fault:
+        return (Notice("warning", "server-invalid", f"{place}: MCP server {name!r} {form.fault}; it is left out"),)
+    return tuple(
+        Notice("warning", "server-written", f"{_place(definition.document, definition.key, key)}: {said}")
+        for key, said in form.remarks
+    )
+
+
+def _place(document: Document, key: KeyPath, below: str = "") -> str:
+    """`file:line: key path` of a server, or of something in it."""
+    inner = tuple(below.split(".", 1)) if below else ()
+    at = document.positions.get((*key, *inner)) or document.positions.get(key, Position())
+    line = f":{at.line}" if at.line else ""
+    return f"{document.path}{line}" + (f": {'.'.join((*key, *inner))}" if below else "")
+
+
+def _both(documents: Sequence[Document]) -> tuple[Notice, ...]:
+    if len(documents) < len(FILES):
+        return ()
+    text = f"{documents[0].path}: mcp_config.json stands beside it; both are read, and mcp.json wins by server id"
+    return (Notice("warning", "server-files", text, "keep one of the two"),)
+
+
+def _rootless(document: Document) -> tuple[Notice, ...]:
+    """A file that has something, but no servers where they belong; list items without a name."""
+    root = document.value if isinstance(document.value, Mapping) else {}
+    if root and not any(isinstance(root.get(name), (Mapping, list)) for name in _ROOTS):
+        text = f"{document.path}: no `mcpServers` in it; it brings no MCP server"
+        return (Notice("warning", "server-root", text, 'write {"mcpServers": {"<id>": {…}}}'),)
+    return tuple(
+        Notice("warning", "server-nameless", f"{_place(document, (name, str(n)))}: a server in a list needs a `name`")
+        for name in _ROOTS
+        for n, raw in enumerate(root[name] if isinstance(root.get(name), list) else ())
+        if not (isinstance(raw, Mapping) and isinstance(raw.get("name"), str))
+    )

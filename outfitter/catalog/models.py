@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from returns.result import Failure, Success
+
+from outfitter.catalog.model_rules import credential, faults, host, is_loopback, normal, variables
+from outfitter.errors import CompositionFailed
 from outfitter.model.composition import ModelTarget
-from outfitter.model.layers import Layer
-from outfitter.model.request import Notice, Problem
-from outfitter.model.settings import Settings
+from outfitter.model.layers import Document, Layer
+from outfitter.model.request import Notice, Position, Problem
+from outfitter.model.settings import KeyPath, Settings
 from outfitter.railway import Outcome
+
+FILE = "models.json"
+# Model words that select nothing (spec/15 V16).
+UNSET = ("", "inherit", "default")
+SHOWN = 12
+
+
+class Exposure(NamedTuple):
+    """A variable that a project's or a catalog's provider would send to a host, and the file that says so."""
+
+    variable: str
+    host: str
+    path: str
+    provider: str
 
 
 class Registry(NamedTuple):
@@ -17,13 +35,12 @@ class Registry(NamedTuple):
 
     `configured`: some layer has a registry, so that `provider/model` must exist in it. `layers` names the winning layer of
     each provider `p` and model `p/m`. `problems` are refusals: a composition with any of them fails.
-    `exposures` are (variable, host, file) that a project's or a catalog's provider would send.
     """
 
     providers: Mapping[str, Mapping[str, Any]]
     configured: bool
     layers: Mapping[str, str]
-    exposures: tuple[tuple[str, str, str], ...] = ()
+    exposures: tuple[Exposure, ...] = ()
     notices: tuple[Notice, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -35,9 +52,49 @@ class Selection(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
+class _Field(NamedTuple):
+    """A provider's key, or one of its models, as the highest layer that has it wrote it; `key` is where, in `document`."""
+
+    value: Any
+    document: Document
+    key: KeyPath
+    layer: Layer
+
+
+class _Provider(NamedTuple):
+    fields: dict[str, _Field]
+    models: dict[str, _Field]
+
+
 def registry(layers: Sequence[Layer]) -> Registry:
     """Merge the `models.json` of all layers, highest first: by provider id, key by key, and inside it by model id."""
-    raise NotImplementedError
+    found: dict[str, _Provider] = {}
+    notices: list[Notice] = []
+    problems: list[Problem] = []
+    configured = False
+    for layer in layers:
+        document = layer.documents.get(FILE)
+        if document is None:
+            continue
+        problems += document.problems
+        rows = _rows(document)
+        if rows is None:
+            text = f"{document.path}: has no `providers`; not used for models"
+            notices += [] if document.problems else [Notice("warning", "models-shape", text)]
+            continue
+        configured = True
+        for name, raw, key in rows:
+            problems += _gathered(found.setdefault(name, _Provider({}, {})), raw, _Field(None, document, key, layer))
+    for provider in found.values():
+        problems += _refusals(provider)
+    return Registry(
+        {name: _effective(provider) for name, provider in found.items()},
+        configured,
+        {name: label for owner, provider in found.items() for name, label in _owners(owner, provider)},
+        tuple(dict.fromkeys(one for name, provider in found.items() for one in _exposures(name, provider))),
+        tuple(notices),
+        tuple(dict.fromkeys(problems)),
+    )
 
 
 def select(
@@ -45,7 +102,168 @@ def select(
 ) -> Outcome[Selection]:
     """What `model: word` means (006.9.1): nothing, a native name, a target of the registry, or `provider/model` split.
 
-    `env` is the environment the child will have; `agent` is named in errors. Errors: `CompositionFailed` for a provider or
-    model that the registry lacks, one without `api` or `baseUrl`, and a credential variable that is unset or empty.
+    `env` is the environment the child will have; `agent` is named in errors. The notices name every host that a provider of
+    a project or a catalog would send a variable to. Errors: `CompositionFailed` for a provider or model that the registry
+    lacks, one without `api` or `baseUrl`, and a credential variable that is unset or empty.
     """
-    raise NotImplementedError
+    notices = _untrusted(registry, settings)
+    name = (word or "").strip()
+    provider, slash, model = name.partition("/")
+    if name.lower() in UNSET:
+        return Success(Selection(None, notices))
+    known = any(one["id"] == model for one in registry.providers.get(provider, {}).get("models", ()))
+    if not slash or (" " in name and not known):
+        return Success(Selection(ModelTarget("native", name), notices))
+    if not provider or not model:
+        return Failure(CompositionFailed(f"agent {agent}: model {name!r} is no provider/model"))
+    if not registry.configured:
+        return Success(Selection(ModelTarget("split", model, provider), notices))
+    return _target(registry, provider, model, env, f"agent {agent}: model {name!r}").map(
+        lambda target: Selection(target, notices)
+    )
+
+
+def _target(registry: Registry, provider: str, model: str, env: Mapping[str, str], who: str) -> Outcome[ModelTarget]:
+    entry = registry.providers.get(provider)
+    if entry is None:
+        hint = f"providers: {_some(registry.providers)}; one built into the harness needs an entry there too"
+        return Failure(CompositionFailed(f"{who}: no {FILE} has the provider {provider!r}", hint))
+    found = next((one for one in entry["models"] if one["id"] == model), None)
+    if found is None:
+        known = [one["id"] for one in entry["models"]]
+        return Failure(CompositionFailed(f"{who}: provider {provider!r} has no model {model!r}", _near(model, known)))
+    for key in ("api", "baseUrl"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            return Failure(CompositionFailed(f"{who}: provider {provider!r} has no text {key!r} in its {FILE}"))
+    merged = {**entry, **{key: found[key] for key in ("api", "baseUrl", "apiKey") if isinstance(found.get(key), str)}}
+    variable = credential(merged)
+    if variable and not env.get(variable):
+        text = f"{who} needs the environment variable {variable}, which is unset or empty"
+        return Failure(CompositionFailed(text, f"export {variable}=… before the launch"))
+    return Success(
+        ModelTarget(
+            kind="registry",
+            model=model,
+            provider=provider,
+            api=merged["api"],
+            base_url=merged["baseUrl"],
+            variable=variable,
+            headers={**_mapping(entry.get("headers")), **_mapping(found.get("headers"))},
+            definition=found,
+            layer=registry.layers.get(f"{provider}/{model}", ""),
+        )
+    )
+
+
+def _mapping(value: Any) -> Mapping[str, str]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _rows(document: Document) -> list[tuple[str, Any, KeyPath]] | None:
+    """The providers of a file as (id, definition, key path); None where it is no registry (V15)."""
+    root = document.value if isinstance(document.value, Mapping) else {}
+    block = root.get("providers")
+    if isinstance(block, Mapping):
+        return [(name, raw, ("providers", name)) for name, raw in block.items()]
+    if isinstance(block, list) and all(isinstance(raw, Mapping) and isinstance(raw.get("id"), str) for raw in block):
+        plain = [(raw["id"], {key: value for key, value in raw.items() if key != "id"}) for raw in block]
+        return [(name, raw, ("providers", str(number))) for number, (name, raw) in enumerate(plain)]
+    return None
+
+
+def _gathered(provider: _Provider, raw: Any, at: _Field) -> list[Problem]:
+    """Add what a lower layer says of a provider where no higher one has spoken."""
+    if not isinstance(raw, Mapping):
+        return [_problem(at, (), "must be a mapping")]
+    for key, value in raw.items():
+        if key != "models" and value is not None:
+            provider.fields.setdefault(key, at._replace(value=value, key=(*at.key, key)))
+    models = raw.get("models")
+    if isinstance(models, Mapping):
+        rows = [
+            (name, {"id": name, **value} if isinstance(value, Mapping) else value) for name, value in models.items()
+        ]
+    elif models is None or isinstance(models, list):
+        rows = [(str(n), {"id": one} if isinstance(one, str) else one) for n, one in enumerate(models or ())]
+    else:
+        return [_problem(at, ("models",), "must be a list of models")]
+    problems: list[Problem] = []
+    for key, value in rows:
+        if isinstance(value, Mapping) and isinstance(value.get("id"), str):
+            provider.models.setdefault(value["id"], at._replace(value=value, key=(*at.key, "models", key)))
+        else:
+            problems.append(_problem(at, ("models", key), "must be a mapping with a text `id`"))
+    return problems
+
+
+def _refusals(provider: _Provider) -> Iterator[Problem]:
+    """What 006.9.7 refuses, where it is effective."""
+    for key, why, hint in faults({key: field.value for key, field in provider.fields.items()}):
+        yield _problem(provider.fields[key[0]], key[1:], why, hint)
+    for field in provider.models.values():
+        for key, why, hint in faults(field.value):
+            yield _problem(field, key, why, hint)
+
+
+def _effective(provider: _Provider) -> dict[str, Any]:
+    fields = normal({key: field.value for key, field in provider.fields.items()})
+    return {**fields, "models": [normal(field.value) for field in provider.models.values()]}
+
+
+def _owners(name: str, provider: _Provider) -> Iterator[tuple[str, str]]:
+    fields = [*provider.fields.values(), *provider.models.values()]
+    if fields:
+        yield name, fields[0].layer.label
+    for model, field in provider.models.items():
+        yield f"{name}/{model}", field.layer.label
+
+
+def _exposures(name: str, provider: _Provider) -> Iterator[Exposure]:
+    """Each variable with each host it would go to, where a layer other than the home's has a say in either (spec/10)."""
+    deciding = [field for key, field in provider.fields.items() if key in ("baseUrl", "apiKey", "headers")]
+    fields = {key: field.value for key, field in provider.fields.items()}
+    for definition, own in ((fields, None), *((field.value, field) for field in provider.models.values())):
+        url = definition.get("baseUrl", fields.get("baseUrl"))
+        says = [*deciding, *([own] if own and {"baseUrl", "apiKey", "headers"} & set(definition) else [])]
+        foreign = next((field for field in says if field.layer.kind != "home"), None)
+        if not isinstance(url, str) or foreign is None or is_loopback(host(url)):
+            continue
+        for variable in dict.fromkeys((*variables(fields), *variables(definition))):
+            yield Exposure(variable, host(url), foreign.document.path, name)
+
+
+def _untrusted(registry: Registry, settings: Settings) -> tuple[Notice, ...]:
+    listed = settings.values.get("trusted_hosts")
+    trusted = {str(one).strip().lower() for one in listed} if isinstance(listed, list) else set()
+    return tuple(
+        Notice(
+            "warning",
+            "model-host",
+            f"{one.path}: provider {one.provider!r} sends ${one.variable} to {one.host}",
+            f"if it may have it, add {one.host} to trusted_hosts in ~/.agents/settings.yml",
+        )
+        for one in registry.exposures
+        if one.host not in trusted
+    )
+
+
+def _problem(field: _Field, below: KeyPath, why: str, hint: str = "") -> Problem:
+    key = (*field.key, *below)
+    place = key
+    while place and place not in field.document.positions:
+        place = place[:-1]
+    at = field.document.positions.get(place, Position())
+    return Problem(field.document.path, why, ".".join(key), at, hint)
+
+
+def _near(model: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(model, known, 1)
+    return f"did you mean {near[0]}?" if near else f"its models: {_some(known)}"
+
+
+def _some(names: Mapping[str, Any] | list[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    return (", ".join(listed[:SHOWN]) or "none") + more

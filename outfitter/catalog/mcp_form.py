@@ -1,0 +1,158 @@
+"""One MCP server as its author wrote it, in the one normal form (spec/15 V20 to V26). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+# Spellings of one key, in the order in which they count.
+_ADDRESSES = ("url", "serverUrl", "httpUrl")
+_DIALECTS = ("type", "transport")
+_SWITCHES = ("enabled", "disabled")
+_HTTP = frozenset(("http", "streamable-http", "streamablehttp", "http-stream", "streamable_http"))
+TYPES = ("stdio", "http", "sse")
+_OFF = frozenset(("false", "no", "off", "0"))
+_ON = frozenset(("true", "yes", "on", "1"))
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "fish", "ksh"))
+
+_NAMED = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
+_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}")
+_BARE = re.compile(r"(?<!\$)\$[A-Za-z_][A-Za-z0-9_]*")
+_SECRET_KEY = re.compile(r"(^|[_-])(KEY|TOKEN|SECRET|PASSWORD)$|^(API|ACCESS|AUTH)(KEY|TOKEN)$", re.IGNORECASE)
+_USER_INFO = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s:@]*:([^/?#\s@]+)@", re.IGNORECASE)
+_BREAKS = re.compile("[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
+
+
+class Form(NamedTuple):
+    """A definition in normal form; `fault` says why it cannot be used, `remarks` are (key path below the server, what to say)."""
+
+    definition: Mapping[str, Any]
+    off: bool = False
+    fault: str = ""
+    remarks: tuple[tuple[str, str], ...] = ()
+
+
+def normal_form(raw: Any) -> Form:
+    """The normal form: `type` stdio, http or sse; `command` or `url`; references as `${NAME}`; every other key kept."""
+    if not isinstance(raw, Mapping):
+        return Form({}, fault="is no mapping")
+    if is_off(raw):
+        return Form({}, off=True)
+    fault = _misshapen(raw)
+    if fault:
+        return Form({}, fault=fault)
+    plain = {key: _renamed(value) for key, value in raw.items() if value is not None}
+    address = next((plain[name] for name in _ADDRESSES if plain.get(name)), None)
+    dialect = _dialect(plain, address)
+    if dialect not in TYPES:
+        return Form({}, fault=f"has the transport {dialect!r}, which no harness here has")
+    needed = "command" if dialect == "stdio" else "url"
+    if not (plain.get("command") if needed == "command" else address):
+        return Form({}, fault=f"is of type {dialect} and has no {needed}")
+    dropped = (*_ADDRESSES, *_DIALECTS, *_SWITCHES, *(("command",) if needed == "url" else ()))
+    rest = {key: value for key, value in plain.items() if key not in dropped}
+    definition = {"type": dialect, **rest} if needed == "command" else {"type": dialect, "url": address, **rest}
+    both = ((("url" if needed == "command" else "command"), f"is left out: {needed} is used"),)
+    twice = both if address and plain.get("command") else ()
+    return Form(definition, remarks=(*twice, *_secrets(definition), *_bare_references(definition)))
+
+
+def is_off(raw: Mapping[str, Any]) -> bool:
+    """`enabled: false` or `disabled: true`, also as text (V23, V27)."""
+    return _word(raw.get("enabled")) in _OFF or _word(raw.get("disabled")) in _ON
+
+
+def absolute_paths(definition: Mapping[str, Any]) -> tuple[str, ...]:
+    """Absolute paths in `command` and `args`, also behind an option's `=`; those with a reference are not known yet."""
+    words = [definition.get("command", ""), *(definition.get("args") or ())]
+    values = [word.partition("=")[2] if word.startswith("-") else word for word in words if isinstance(word, str)]
+    return tuple(value for value in values if value.startswith("/") and "$" not in value and len(value) > 1)
+
+
+def _word(value: Any) -> str:
+    return "" if value is None else str(value).strip().lower()
+
+
+def _dialect(plain: Mapping[str, Any], address: Any) -> str:
+    """What was written, else what the definition looks like."""
+    written = next((_word(plain[name]) for name in _DIALECTS if plain.get(name)), "")
+    if written in _HTTP:
+        return "http"
+    if written:
+        return written
+    if plain.get("command"):
+        return "stdio"
+    path = re.split(r"[?#]", str(address or ""))[0].rstrip("/")
+    return "sse" if path.endswith("/sse") else "http"
+
+
+def _misshapen(raw: Mapping[str, Any]) -> str:
+    """Why a definition has a core key of the wrong kind, "" where it has none."""
+    for name in ("command", "cwd", *_ADDRESSES, *_DIALECTS):
+        if raw.get(name) is not None and not isinstance(raw[name], str):
+            return f"has {name} that is no text"
+    args = raw.get("args")
+    if args is not None and not (isinstance(args, list) and all(isinstance(word, str) for word in args)):
+        return "has args that are no list of texts"
+    for name in ("env", "headers"):
+        block = raw.get(name)
+        if block is not None and not _is_text_map(block):
+            return f"has {name} that are no mapping of texts"
+    for key, value in (raw.get("headers") or {}).items():
+        if _BREAKS.search(key) or _BREAKS.search(value):
+            return f"has a line break in header {key.split()[0] if key.split() else ''!r}"
+    if not raw.get("command") and not any(raw.get(name) for name in _ADDRESSES):
+        return "has neither command nor url"
+    return ""
+
+
+def _is_text_map(block: Any) -> bool:
+    return isinstance(block, Mapping) and all(isinstance(value, str) for value in block.values())
+
+
+def _renamed(value: Any) -> Any:
+    """`${env:NAME}` as `${NAME}`, at every depth."""
+    if isinstance(value, str):
+        return _NAMED.sub(r"${\1", value)
+    if isinstance(value, Mapping):
+        return {key: _renamed(inner) for key, inner in value.items()}
+    return [_renamed(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _secrets(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Literal values that look like credentials, by key path and never by value (V25)."""
+    said = "holds a literal value that looks like a credential; write ${NAME} and set the variable"
+    for block in ("env", "headers"):
+        for key, value in (definition.get(block) or {}).items():
+            authorizing = block == "headers" and key.lower() in ("authorization", "proxy-authorization", "cookie")
+            if (
+                (authorizing or _SECRET_KEY.search(key))
+                and value
+                and not (_REFERENCE.search(value) or _BARE.search(value))
+            ):
+                yield f"{block}.{key}", said
+    for key, text in _texts(definition):
+        found = _USER_INFO.search(text)
+        if found and not _REFERENCE.search(found.group(1)):
+            yield key, said
+
+
+def _bare_references(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """`$NAME`, which no harness expands; behind a shell it is the shell's own (V24)."""
+    shell = str(definition.get("command", "")).rpartition("/")[2] in _SHELLS
+    for key, text in _texts(definition):
+        if _BARE.search(text) and not (shell and key.startswith("args")):
+            yield key, "holds $NAME, which stays as it is; write ${NAME} to have it filled in"
+
+
+def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The texts in which a reference may stand, by key path."""
+    for name in ("command", "url", "cwd"):
+        if definition.get(name):
+            yield name, definition[name]
+    for number, word in enumerate(definition.get("args") or ()):
+        yield f"args.{number}", word
+    for block in ("env", "headers"):
+        for key, value in (definition.get(block) or {}).items():
+            yield f"{block}.{key}", value
