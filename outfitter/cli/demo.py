@@ -41,8 +41,8 @@ def main(words: list[str], context: Context) -> int:
 
 
 def _play(context: Context, options: argparse.Namespace, actor: Any) -> int:
-    from outfitter.demo.scenario import AGENT, TOKEN, model_script, unmet
     from outfitter.demo.playground import Playground, diff_changes, scenario_of
+    from outfitter.demo.scenario import AGENT, TOKEN, model_script, unmet
     from outfitter.modelserver.server import ModelServer
 
     scenario = scenario_of(actor)
@@ -61,6 +61,7 @@ def _play(context: Context, options: argparse.Namespace, actor: Any) -> int:
         wrong += unmet(scenario, changes, natives) if ran.code == 0 else []
         wrong += [] if model.models_asked() else ["the model was never asked"]
         told = {
+            "exit": ran.code,
             "run": " ".join(asked),
             "shown": ran.shown,
             "changes": changes,
