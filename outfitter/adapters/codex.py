@@ -13,7 +13,7 @@ from outfitter.adapters.codex_identity import Identity, identity, skill_switches
 from outfitter.adapters.codex_mcp import server_overrides
 from outfitter.adapters.codex_model import Chosen, chosen_model, effort, window
 from outfitter.adapters.codex_overrides import LONGEST, Override, Overrides, arguments, joined, size, too_long, written
-from outfitter.adapters.codex_tools import limited_tools
+from outfitter.adapters.codex_tools import limited_tools, shut_out
 from outfitter.adapters.controls import (
     effective_controls,
     harness_defaults,
@@ -56,7 +56,12 @@ def plan(
     if long is not None:
         return Failure(_does_not_fit(composition, long))
     flags = ("-m", chosen.model) if chosen.model else ()
-    notices = (*_remarks(request, composition, controls, facts, words, twice), *overrides.notices, *chosen.notices)
+    notices = (
+        *_remarks(request, composition, controls, facts, words, twice),
+        *overrides.notices,
+        *chosen.notices,
+        *shut_out(composition),
+    )
     return Success(
         ProjectionPlan(
             harness="codex",

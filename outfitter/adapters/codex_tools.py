@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from outfitter.adapters.codex_mcp import ToolLists
 from outfitter.adapters.codex_overrides import Override
-from outfitter.adapters.tools import portable_name
-from outfitter.model.composition import Composition
+from outfitter.adapters.tools import limits, portable_name, shut_notices, unnamed_servers
+from outfitter.model.composition import Composition, Tools
+from outfitter.model.request import Notice
 
 # Portable name → the override that takes Codex's tool of that kind away (measured).
 _SWITCHES = {"bash": ("features.shell_tool", False), "web_search": ("web_search", "disabled")}
@@ -45,9 +46,20 @@ def limited_tools(composition: Composition) -> Limited:
             rows.append(Override("tools", *switch))
         else:
             lost.append(word)
+    off |= set(unnamed_servers(_spelled(allow, tuple(ids)), tuple(ids)))
     whole = {parts[0] for word in allow or () if (parts := _mcp_parts(word, ids)) and not parts[1]}
     kept = {server: names for server, names in only.items() if server not in whole and "mcp" not in (allow or ())}
     return Limited(ToolLists(kept, never, frozenset(off)), tuple(rows), tuple(lost))
+
+
+def shut_out(composition: Composition) -> tuple[Notice, ...]:
+    """One warning a selected server of which the allow list names no tool."""
+    ids = tuple(server.id for server in composition.servers)
+    return shut_notices(composition.agent, unnamed_servers(_spelled(composition.tools.allow, ids), ids))
+
+
+def _spelled(allow: tuple[str, ...] | None, ids: tuple[str, ...]) -> tuple[str, ...] | None:
+    return limits(Tools(allow), "codex", ids).allow
 
 
 def _mcp_parts(word: str, ids: frozenset[str]) -> tuple[str, str] | None:

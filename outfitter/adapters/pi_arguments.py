@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from outfitter.adapters.models import selection
-from outfitter.adapters.tools import Limits, limits, unknown_notices
+from outfitter.adapters.tools import Limits, limits, shut_notices, unknown_notices, unnamed_servers
 from outfitter.model.composition import Composition, Controls
 from outfitter.model.request import Ambient, Notice
 
@@ -59,7 +59,8 @@ def tool_flags(composition: Composition) -> Flags:
     found = limits(composition.tools, "pi", servers)
     if composition.extensions:
         found = _with_extension_tools(found)
-    notices = unknown_notices(found, composition.agent, "pi")
+    shut = shut_notices(composition.agent, unnamed_servers(found.allow, servers))
+    notices = (*unknown_notices(found, composition.agent, "pi"), *shut)
     deny = found.deny
     for word in found.patterns:
         whole = limits(composition.tools._replace(allow=None, deny=(word.partition("(")[0],)), "pi", servers).deny

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from outfitter.adapters.native_json import Json, json_bytes, json_object
-from outfitter.model.composition import Server
+from outfitter.model.composition import Composition, Server
 from outfitter.model.request import Notice
 
 _PI_ID = re.compile(r"^[A-Za-z0-9_-]+$")
@@ -19,14 +19,14 @@ _IDENTITIES = ("id", "name", "source", "path")
 def merged_mcp(
     native: tuple[str, bytes | None],
     overlays: Iterable[tuple[str, bytes]],
-    servers: tuple[Server, ...],
-    agent: str,
+    composition: Composition,
     env: Mapping[str, str],
 ) -> tuple[bytes | None, tuple[Notice, ...]]:
     """The generated file, or None where neither an overlay nor the composition brings a server; and what to say.
 
     `native` and `overlays` are (path, bytes), lowest first. A file that is no JSON object is a warning and left out.
     """
+    servers = composition.servers
     merged: Json = {}
     notices: list[Notice] = []
     brought = list(overlays)
@@ -41,7 +41,7 @@ def merged_mcp(
             notices.append(Notice("warning", "mcp-unreadable", message))
         else:
             merged = merge_documents(merged, found)
-    selected, lost = _selected(servers, agent, env)
+    selected, lost = _selected(composition, env)
     merged = merge_documents(merged, {"mcpServers": selected})
     return json_bytes(merged), (*notices, *lost)
 
@@ -71,11 +71,17 @@ def _identity(entry: Any) -> str:
     return json.dumps(entry, sort_keys=True)
 
 
-def _selected(servers: tuple[Server, ...], agent: str, env: Mapping[str, str]) -> tuple[Json, tuple[Notice, ...]]:
-    """The selected servers as Pi can take them, and a warning for each that it would drop without a word."""
+def _selected(composition: Composition, env: Mapping[str, str]) -> tuple[Json, tuple[Notice, ...]]:
+    """The selected servers as Pi can take them, and a warning for each that it would drop without a word.
+
+    By default Pi offers a server's tools through its script tool alone. Where an allow list names them, they are offered
+    directly: the script tool is not on that list.
+    """
     made: Json = {}
     notices: list[Notice] = []
-    for server in servers:
+    agent = composition.agent
+    direct = {} if composition.tools.allow is None else {"exposure": "direct"}
+    for server in composition.servers:
         why = _refused(server)
         if why:
             message = f"agent {agent}: MCP server {server.id!r}: {why}; it is left out"
@@ -84,7 +90,7 @@ def _selected(servers: tuple[Server, ...], agent: str, env: Mapping[str, str]) -
         if "available_tools" in server.definition:
             message = f"agent {agent}: MCP server {server.id!r}: pi has no list of available_tools; all its tools are in reach"
             notices.append(Notice("warning", "mcp-tools-unlimited", message))
-        made[server.id] = _defaulted(dict(server.definition), env)
+        made[server.id] = _defaulted({**direct, **server.definition}, env)
     return made, tuple(notices)
 
 

@@ -154,9 +154,7 @@ def _servers(composition: Composition, facts: Facts, ambient: Ambient) -> Runtim
     from outfitter.adapters.pi_mcp import merged_mcp
 
     overlays = _mcp_overlays(composition.overlays)
-    content, notices = merged_mcp(
-        _native(facts, "mcp.json"), overlays, composition.servers, composition.agent, ambient.env
-    )
+    content, notices = merged_mcp(_native(facts, "mcp.json"), overlays, composition, ambient.env)
     return Runtime(() if content is None else (Generated("mcp.json", content),), notices)
 
 

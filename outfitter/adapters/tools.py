@@ -159,6 +159,31 @@ def unknown_notices(found: Limits, agent: str, harness: str) -> tuple[Notice, ..
     )
 
 
+def unnamed_servers(allow: tuple[str, ...] | None, servers: tuple[str, ...]) -> tuple[str, ...]:
+    """The selected servers of which an allow list (as spelled by `limits`) names no tool: what is not allowed is denied."""
+    if allow is None:
+        return ()
+    return tuple(
+        server
+        for server in servers
+        if not any(name == f"mcp__{server}" or name.startswith(f"mcp__{server}__") for name in allow)
+    )
+
+
+def shut_notices(agent: str, servers: tuple[str, ...]) -> tuple[Notice, ...]:
+    """One warning a selected server that an allow list shuts out."""
+    hint = "add mcp__<server> to tools.allow (or mcp, for every selected server)"
+    return tuple(
+        Notice(
+            "warning",
+            "tools-exclude-server",
+            f"agent {agent}: server {server} is selected, but tools.allow names none of its tools; they are denied",
+            hint,
+        )
+        for server in servers
+    )
+
+
 def _spelled(words: tuple[str, ...], harness: str, servers: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names: list[str] = []
     unknown: list[str] = []

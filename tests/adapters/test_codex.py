@@ -356,12 +356,18 @@ def test_tool_lists_by_server_and_the_tools_that_can_be_switched_off() -> None:
 
 
 def test_an_allow_list_cannot_be_kept_but_what_it_says_of_servers_is() -> None:
-    servers = (server("db", command="x"), server("v", command="z", available_tools=["a", "b"]))
+    servers = (
+        server("db", command="x"),
+        server("v", command="z", available_tools=["a", "b"]),
+        server("w", command="w"),
+    )
     tools = Tools(("mcp__db__get", "mcp__v__b", "mcp__v__c"), ("edit",))
     plan = planned("codex", composed(servers=servers, tools=tools))
     made = overrides(plan)
     assert made["mcp_servers.db.enabled_tools"] == ["get"]
     assert made["mcp_servers.v.enabled_tools"] == ["b"]
+    assert not any(key.startswith("mcp_servers.w.") for key in made)
+    assert "server w" in said(plan, "tools-exclude-server")[0]
     assert plan.unsupported == ("tools",)
 
 

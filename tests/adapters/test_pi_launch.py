@@ -257,6 +257,21 @@ def test_tools_in_pis_spelling_never_wider(tools: Tools, words: list[str]) -> No
     assert list(plan.launch.arguments[1:]) == words
 
 
+def test_an_allow_list_that_names_no_tool_of_a_selected_server_says_so() -> None:
+    servers = (server("db", command="x"), server("web", command="y"))
+    plan = planned("pi", composed(tools=Tools(("read", "mcp__db__get")), servers=servers))
+    assert ["web" in message for message in said(plan, "tools-exclude-server")] == [True]
+
+
+def test_servers_that_an_allow_list_names_are_offered_directly() -> None:
+    """Pi's script tool, through which it offers servers by default, is not on the list."""
+    entry = server("db", command="x")
+    made = json.loads(texts(planned("pi", composed(tools=Tools(("mcp",)), servers=(entry,))))["mcp.json"])
+    assert made["mcpServers"]["db"]["exposure"] == "direct"
+    made = json.loads(texts(planned("pi", composed(servers=(entry,))))["mcp.json"])
+    assert "exposure" not in made["mcpServers"]["db"]
+
+
 def test_a_tool_that_only_an_extension_could_bring_is_passed_as_written() -> None:
     plan = planned("pi", composed(tools=Tools(("read", "my_tool")), extensions=("npm:x",)))
     assert values(plan, "--tools") == ["read,my_tool"]
