@@ -31,13 +31,18 @@ def keep_originals(
     """Copy each small file of the baseline to `<run directory>/originals/<path>`; a file that cannot be copied has no original."""
     secret = frozenset(_secret_paths(plan))
     for path in sorted({_path(row) for row in (*rows, *durable) if row.size <= LIMIT}):
-        if path not in secret and posixpath.basename(path) not in _SECRET_NAMES:
+        if path not in secret and not secret_name(path):
             place = f"{record.root}/{DIRECTORY}/{path}"
             try:
                 projecting.make_directory(posixpath.dirname(place))
                 projecting.copy(f"{record.projection}/{path}", place, False)
             except OSError:
                 continue
+
+
+def secret_name(path: str) -> bool:
+    """Whether a projected file is one in which the harnesses keep credentials."""
+    return posixpath.basename(path) in _SECRET_NAMES
 
 
 def _secret_paths(plan: ProjectionPlan) -> Iterator[str]:

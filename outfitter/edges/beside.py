@@ -107,7 +107,7 @@ class Beside:
             self._temporary = fresh_name()
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             self.descriptor = os.open(self._temporary, flags, 0o600, dir_fd=self._directory)
-            _flock(self.descriptor)
+            hold(self.descriptor)
         if existing and (existing.st_uid, existing.st_gid) != (os.geteuid(), os.getegid()):
             with suppress(OSError):
                 os.fchown(self.descriptor, existing.st_uid, existing.st_gid)
@@ -138,7 +138,7 @@ class Beside:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the directory against other launchers; where locks do not work there, go on without."""
-        _flock(self._directory, _LOCK_SECONDS)
+        hold(self._directory, _LOCK_SECONDS)
         try:
             yield
         finally:
@@ -213,7 +213,7 @@ class Beside:
         try:
             names = [name for name in os.listdir(handle) if TEMPORARY.fullmatch(name)]
             if names:
-                _flock(handle, _LOCK_SECONDS)
+                hold(handle, _LOCK_SECONDS)
             for name in names:
                 _remove_if_dead(handle, name)
         except OSError:
@@ -235,7 +235,7 @@ def _remove_if_dead(directory: int, name: str) -> None:
             os.close(descriptor)
 
 
-def _flock(descriptor: int, seconds: float = 0.0) -> None:
+def hold(descriptor: int, seconds: float = 0.0) -> None:
     """Take an exclusive lock, waiting `seconds` at most; a file system without locks is taken as it is."""
     end = time.monotonic() + seconds
     while True:

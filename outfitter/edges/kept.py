@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-from outfitter.edges.beside import copy_bytes, fresh_name, open_directory, open_source, write_all
+from outfitter.edges.beside import Beside, copy_bytes, fresh_name, hold, open_directory, open_source, write_all
 from outfitter.host import Unsaved
 
 _CONTENT = re.compile(r"[0-9a-f]{12}")
@@ -41,6 +41,7 @@ def keep(conflicts: str, source: str, unsaved: Unsaved, flush: Callable[[int], N
     """Copy `source` under `conflicts`; the absolute path of the copy. The same content for the same path is kept once."""
     directory = open_directory(os.path.join(conflicts, unsaved.run_id), flush)
     try:
+        Beside.tidy(os.path.join(conflicts, unsaved.run_id))
         name = _keep_content(directory, source, unsaved, flush)
         _keep_index(directory, name, unsaved, flush)
         flush(directory)
@@ -55,6 +56,7 @@ def _keep_content(directory: int, source: str, unsaved: Unsaved, flush: Callable
     try:
         out = os.open(temporary, _OPEN_NEW, 0o600, dir_fd=directory)
         try:
+            hold(out)
             os.fchmod(out, 0o600)
             digest = copy_bytes(descriptor, out, status.st_size)
             flush(out)

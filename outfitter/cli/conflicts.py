@@ -1,0 +1,201 @@
+"""`outfitter conflicts`: what could not be saved, to see, take or drop (spec/50, spec/80). A credential is never shown."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from outfitter.cli.context import Context
+from outfitter.cli.diff_lines import bytes_text
+from outfitter.cli.parser import json_option, parser
+from outfitter.cli.render import one_line
+from outfitter.edges.durable import read_small, real_durable
+from outfitter.edges.kept import Kept, drop, kept
+from outfitter.errors import EffectFailed, UsageError
+from outfitter.host import Unsaved
+from outfitter.railway import effect_error
+
+SUMMARY = "Contents that could not become durable, kept until you take or drop them."
+EXAMPLES = (
+    "outfitter conflicts list",
+    "outfitter conflicts show 3f2a9c11d0e4",
+    "outfitter conflicts apply 3f2a9c11d0e4",
+    "outfitter conflicts drop --older-than 30",
+)
+_DAY_NS = 86_400 * 10**9
+_TEXT_LIMIT = 256 * 1024
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """The four actions."""
+    actions = made.add_subparsers(dest="action", metavar="list|show|apply|drop")
+    json_option(
+        actions.add_parser("list", help="everything kept: id, age, size, run, path and why", allow_abbrev=False)
+    )
+    show = actions.add_parser(
+        "show", help="one of them, with its content unless it is a credential", allow_abbrev=False
+    )
+    take = actions.add_parser(
+        "apply", help="put it at its durable place; what was there is kept instead", allow_abbrev=False
+    )
+    away = actions.add_parser("drop", help="remove it, or all that are older", allow_abbrev=False)
+    for one in (show, take):
+        one.add_argument("id", metavar="ID", help="an id of the list, or a beginning of one")
+    away.add_argument("id", metavar="ID", nargs="?", help="an id of the list, or a beginning of one")
+    away.add_argument("--older-than", metavar="DAYS", type=_days, help="all that were kept longer ago")
+    for one in (show, take, away):
+        json_option(one)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Run one action; 1 where it could not be done."""
+    given = parser("conflicts", SUMMARY, arguments, EXAMPLES).parse_args(words or ["list"])
+    root = os.path.join(context.ambient.state_root, "conflicts")
+    as_json = bool(getattr(given, "json", False))
+    found = kept(root)
+    if given.action in (None, "list"):
+        return _list(context, found, as_json)
+    if given.action == "drop" and (given.id is None) == (given.older_than is None):
+        return context.fail(
+            UsageError("drop needs an ID or --older-than DAYS, one of them", "outfitter conflicts list")
+        )
+    if given.action == "drop" and given.id is None:
+        limit = context.ambient.now_ns - given.older_than * _DAY_NS
+        return _drop(context, [entry for entry in found if entry.kept_ns < limit], as_json)
+    chosen = [entry for entry in found if entry.id.startswith(given.id.rpartition("/")[2])]
+    if len(chosen) != 1:
+        why = "no kept content has this id" if not chosen else f"{len(chosen)} kept contents begin with it"
+        return context.fail(EffectFailed(given.action, given.id, why, "outfitter conflicts list"), as_json)
+    if given.action == "show":
+        return _show(context, chosen[0], as_json)
+    return _apply(context, chosen[0], as_json) if given.action == "apply" else _drop(context, chosen, as_json)
+
+
+def _days(text: str) -> int:
+    days = int(text)
+    if days < 0:
+        raise ValueError(text)
+    return days
+
+
+def _list(context: Context, found: tuple[Kept, ...], as_json: bool) -> int:
+    if as_json:
+        context.console.document({"conflicts": [_json(context, entry) for entry in found]})
+        return 0
+    for entry in found:
+        context.console.data(
+            f"{entry.id}  {_age(context, entry):>8}  {bytes_text(entry.size):>10}  {one_line(entry.run_id)}"
+        )
+        context.console.data(f"    {one_line(entry.path)}: {one_line(entry.reason)}")
+    total = bytes_text(sum(entry.size for entry in found))
+    context.console.data(f"{len(found)} kept, {total} in all" if found else "nothing is kept")
+    return 0
+
+
+def _json(context: Context, entry: Kept) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "run": entry.run_id,
+        "path": entry.path,
+        "durable": entry.durable,
+        "reason": entry.reason,
+        "credential": entry.credential,
+        "size": entry.size,
+        "age_seconds": max(0, context.ambient.now_ns - entry.kept_ns) // 10**9,
+        "file": entry.place,
+    }
+
+
+def _age(context: Context, entry: Kept) -> str:
+    seconds = max(0, context.ambient.now_ns - entry.kept_ns) // 10**9
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
+
+
+def _show(context: Context, entry: Kept, as_json: bool) -> int:
+    try:
+        text = _text(entry)
+    except OSError as error:
+        return context.fail(effect_error("read", error)._replace(path=entry.place), as_json)
+    if as_json:
+        context.console.document({**_json(context, entry), "text": text})
+        return 0
+    for name, value in _json(context, entry).items():
+        context.console.data(f"{name}: {one_line(str(value))}")
+    if text is None:
+        why = "a credential is not shown" if entry.credential else "no text of 256 KiB at most; see its file"
+        context.console.data(f"content: {why}")
+    else:
+        lines = text.splitlines()
+        context.console.data("\n".join(["content:", *("    " + _tame(line) for line in lines)]))
+    return 0
+
+
+def _tame(line: str) -> str:
+    return "\t".join(one_line(part) for part in line.split("\t"))
+
+
+def _text(entry: Kept) -> str | None:
+    if entry.credential or entry.size > _TEXT_LIMIT:
+        return None
+    try:
+        text = read_small(entry.place).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _apply(context: Context, entry: Kept, as_json: bool) -> int:
+    """Replace the durable file by the kept content; the replaced content is kept first, so that this can be undone."""
+    durable = real_durable(context.ambient.state_root)
+    if not entry.durable:
+        return context.fail(
+            EffectFailed("apply", entry.id, "nobody knows where it belongs: its index is lost"), as_json
+        )
+    instead = ""
+    try:
+        seen = durable.look(entry.durable, None, None)
+        if seen is not None:
+            reason = f"replaced by {entry.id}"
+            unsaved = Unsaved(entry.run_id, entry.path, reason, entry.durable, entry.credential)
+            instead = durable.keep(seen.path, unsaved)
+        mode = 0o600 if entry.credential else None
+        why = durable.replace(entry.place, entry.durable, seen.digest if seen else None, mode, False)
+    except OSError as error:
+        return context.fail(effect_error("apply", error)._replace(path=entry.durable), as_json)
+    if why:
+        return context.fail(EffectFailed("apply", entry.durable, why), as_json)
+    if instead != entry.place:
+        _forget(entry)
+    if as_json:
+        context.console.document({"applied": _json(context, entry), "kept_instead": os.path.basename(instead)})
+    else:
+        context.console.data(f"{one_line(entry.durable)} now holds {entry.id}")
+        if instead and instead != entry.place:
+            context.console.data(f"what it held is kept as {os.path.basename(instead)}")
+    return 0
+
+
+def _forget(entry: Kept) -> None:
+    try:
+        drop(entry)
+    except OSError:
+        return
+
+
+def _drop(context: Context, entries: list[Kept], as_json: bool) -> int:
+    gone: list[Kept] = []
+    for entry in entries:
+        try:
+            drop(entry)
+        except OSError as error:
+            return context.fail(effect_error("drop", error)._replace(path=entry.place), as_json)
+        gone.append(entry)
+    if as_json:
+        context.console.document({"dropped": [_json(context, entry) for entry in gone]})
+    else:
+        context.console.data(f"{len(gone)} dropped")
+    return 0

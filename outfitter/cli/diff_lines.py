@@ -1,0 +1,174 @@
+"""What a run wrote, as lines for people and as the document of `outfitter diff --json` (spec/50). Pure."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from outfitter.cli.render import one_line
+from outfitter.model.outcome import Change
+from outfitter.model.projection import Record
+
+FOLD_ABOVE = 20
+
+LEGEND = """columns: what changed | what was done about it (before the run is settled: what would be done) | path (sizes)
+  added, modified, deleted; mode: the execute bit; kind: a file became a directory, and so on;
+  replaced-link: what the harness wrote stands in place of our link; relinked: the link leads elsewhere now
+  durable: written through a link        adopted: a replaced link, copied to its durable place
+  bridged: merged back by its own rule   persisted: copied because you said so
+  discarded: thrown away                 warned, failed: told, by warn or error
+  conflict: not saved, kept under conflicts/ (outfitter conflicts)   unreadable: could not be read"""
+
+
+class Fold(NamedTuple):
+    """Alike changes below one directory, in one line; a single change is a fold of its own path."""
+
+    path: str
+    change: str
+    outcome: str
+    alike: int
+    before: int
+    after: int
+    note: str = ""
+
+
+def diff_lines(record: Record, changes: Sequence[Change], unfolded: bool) -> Iterator[str]:
+    """A block for each zone and state path, then the counts. `unfolded`: one line a change, however many."""
+    if record.changes is None:
+        yield "this run is not settled: the second column says what would be done"
+    for (zone, key, strategy), group in _grouped(changes).items():
+        title = key if zone == "declared" else "generated files" if zone == "generated" else "undeclared"
+        yield f"{one_line(title)} ({strategy})"
+        for fold in _folded(group, unfolded):
+            yield f"  {fold.change:<13} {fold.outcome:<10} {_what(fold)}"
+    yield _counts_line(changes)
+
+
+def diff_document(record: Record, changes: Sequence[Change]) -> dict[str, Any]:
+    """The whole of it, for programs; `schema_version` is added where it is printed."""
+    return {
+        "run": {
+            "id": record.run_id,
+            "agent": record.agent,
+            "harness": record.harness,
+            "root": record.root,
+            "phase": record.phase,
+            "settled": record.changes is not None,
+            "started_ns": record.started_ns,
+        },
+        "changes": [change._asdict() for change in changes],
+        "counts": {
+            "total": len(changes),
+            "by_change": _counted(change.change for change in changes),
+            "by_zone": _counted(change.zone for change in changes),
+            "by_outcome": _counted(change.outcome for change in changes),
+        },
+    }
+
+
+def _grouped(changes: Iterable[Change]) -> dict[tuple[str, str, str], list[Change]]:
+    """Changes by zone, state path and strategy: declared first, undeclared last, each in order of path."""
+    order = {"declared": 0, "generated": 1, "unknown": 2}
+    groups: dict[tuple[str, str, str], list[Change]] = {}
+    for change in changes:
+        groups.setdefault((change.zone, change.state_path, change.strategy), []).append(change)
+    return dict(sorted(groups.items(), key=lambda item: (order[item[0][0]], item[0][1:])))
+
+
+def _folded(group: list[Change], unfolded: bool) -> list[Fold]:
+    if unfolded or len(group) <= FOLD_ABOVE:
+        return [_fold(change, change.path, 0) for change in group]
+    alike = _alike(group)
+    folds: dict[tuple[str, str, str], Fold] = {}
+    for change in group:
+        place = next((above for above in _above(change.path) if _folds(alike, above)), None)
+        if place is None and alike.direct[_direct(change)] > FOLD_ABOVE:
+            place = posixpath.dirname(change.path)
+        key = (change.path if place is None else f"{place}/", change.change, change.outcome)
+        one = _fold(change, *((change.path, 0) if place is None else (f"{place}/" if place else "./", 1)))
+        seen = folds.get(key)
+        folds[key] = one if seen is None else _joined(seen, one)
+    return list(folds.values())
+
+
+class _Alike(NamedTuple):
+    """By directory: how many changes are below it, whether they are all alike; and by directory and kind, those directly in it."""
+
+    below: dict[str, int]
+    kind: dict[str, tuple[str, str] | None]
+    direct: dict[tuple[str, str, str], int]
+
+
+def _alike(group: list[Change]) -> _Alike:
+    found = _Alike({}, {}, {})
+    for change in group:
+        kind = (change.change, change.outcome)
+        found.direct[_direct(change)] = found.direct.get(_direct(change), 0) + 1
+        for above in _above(change.path):
+            found.below[above] = found.below.get(above, 0) + 1
+            found.kind[above] = kind if found.kind.get(above, kind) == kind else None
+    return found
+
+
+def _folds(alike: _Alike, directory: str) -> bool:
+    return alike.below[directory] > FOLD_ABOVE and alike.kind[directory] is not None
+
+
+def _direct(change: Change) -> tuple[str, str, str]:
+    return posixpath.dirname(change.path), change.change, change.outcome
+
+
+def _above(path: str) -> list[str]:
+    """The directories above a path, the projection itself aside, outermost first."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
+def _fold(change: Change, path: str, count: int) -> Fold:
+    before, after = change.size_before or 0, change.size_after or 0
+    return Fold(path, change.change, change.outcome, count, before, after, _sizes(change) if not count else "")
+
+
+def _joined(one: Fold, other: Fold) -> Fold:
+    return one._replace(alike=one.alike + other.alike, before=one.before + other.before, after=one.after + other.after)
+
+
+def _what(fold: Fold) -> str:
+    if not fold.alike:
+        return one_line(fold.path) + fold.note
+    return f"{one_line(fold.path)}  ({fold.alike} alike, {bytes_text(max(fold.before, fold.after))})"
+
+
+def _sizes(change: Change) -> str:
+    sizes = [bytes_text(size) for size in (change.size_before, change.size_after) if size is not None]
+    parts = [" → ".join(sizes), one_line(change.note)]
+    text = ", ".join(part for part in parts if part)
+    return f"  ({text})" if text else ""
+
+
+def bytes_text(size: int) -> str:
+    """A size for people: bytes below 10,000, then KiB, MiB and so on with one decimal."""
+    if size < 10_000:
+        return f"{size} B"
+    number, units = float(size), ("KiB", "MiB", "GiB", "TiB")
+    for unit in units:
+        number /= 1024
+        if number < 1000 or unit == units[-1]:
+            break
+    return f"{number:.1f} {unit}"
+
+
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def _counts_line(changes: Sequence[Change]) -> str:
+    if not changes:
+        return "no changes"
+    kinds = ", ".join(f"{count} {word}" for word, count in _counted(change.change for change in changes).items())
+    ends = ", ".join(f"{count} {word}" for word, count in _counted(change.outcome for change in changes).items())
+    return f"{len(changes)} change{'s' if len(changes) > 1 else ''}: {kinds} | {ends}"
