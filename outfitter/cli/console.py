@@ -45,10 +45,10 @@ class Console:
             lines.append(f"  {self.paint('hint:', 'hint')} {one_line(notice.hint)}")
         return _write(sys.stderr, "\n".join(lines) + "\n")
 
-    def error(self, error: LaunchError, as_json: bool = False) -> None:
-        """An error on stderr: lines for people, one object for programs; the trace back with OUTFITTER_DEBUG=1 only."""
+    def error(self, error: LaunchError, as_json: bool = False, code: int | None = None) -> None:
+        """An error on stderr: lines for people, one object for programs; `code` is the exit code where it is not `run`'s."""
         if as_json:
-            _write(sys.stderr, json.dumps(error_json(error)) + "\n")
+            _write(sys.stderr, json.dumps(error_json(error, code)) + "\n")
             return
         for notice in error_notices(error):
             self.say(notice)

@@ -22,5 +22,6 @@ class Context:
 
     def fail(self, error: LaunchError, as_json: bool = False) -> int:
         """Say an error and give the exit code of a command other than `run`: 2 for usage, else 1 (spec/80)."""
-        self.console.error(error, as_json)
-        return 2 if isinstance(error, UsageError) else 1
+        code = 2 if isinstance(error, UsageError) else 1
+        self.console.error(error, as_json, code)
+        return code

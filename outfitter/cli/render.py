@@ -84,15 +84,15 @@ def kind(error: LaunchError) -> str:
     return "".join("-" + c.lower() if c.isupper() else c for c in type(error).__name__).strip("-")
 
 
-def error_json(error: LaunchError) -> dict[str, Any]:
-    """An error as the one object that `--json` puts on stderr."""
+def error_json(error: LaunchError, code: int | None = None) -> dict[str, Any]:
+    """An error as the one object that `--json` puts on stderr; `code` is the exit code of a command other than `run`."""
     notices = error_notices(error)
     return {
         "schema_version": 1,
         "kind": kind(error),
         "message": "; ".join(notice.message for notice in notices),
         "hint": next((notice.hint for notice in notices if notice.hint), ""),
-        "exit": exit_code(error),
+        "exit": exit_code(error) if code is None else code,
     }
 
 
