@@ -1,0 +1,208 @@
+"""The `fingerprint` stage: the baseline before the harness, and both sides after it (spec/50)."""
+
+import os
+import time
+
+import pytest
+from attrs import evolve
+
+from outfitter.edges.baseline import TREES, load_baseline, save_baseline
+from outfitter.edges.durable import real_durable
+from outfitter.edges.seeding import copy, seed_tree
+from outfitter.host import Runs
+from outfitter.model.projection import Bridge, Projected, Record, State
+from outfitter.railway import fold, perform
+from outfitter.tree import GRANULARITY_NS, compare
+from stages.fingerprint import fingerprint, fingerprint_again
+from tests.tree.trees import make
+
+
+def outcome(effect):
+    def fail(error):
+        raise AssertionError(error)
+
+    return fold(perform(effect), lambda value: value, fail)
+
+
+def failure(effect):
+    return fold(perform(effect), lambda _: None, lambda error: error)
+
+
+def state(key, handling, durable):
+    return State(key, handling, durable, "default", "", "default", ())
+
+
+class Site:
+    """A run directory with a linked file, a watched copy, and seeded sessions of one project; and their durable side."""
+
+    def __init__(self, top):
+        self.durable = make(
+            top / "home",
+            {
+                "auth.json": b"{}",
+                "history.jsonl": b"1\n",
+                "projects/-p/a.jsonl": b"a",
+                "projects/-p/s/b.jsonl": b"b",
+                "projects/-other/huge.jsonl": b"not ours to read",
+            },
+        )
+        time.sleep(2 * GRANULARITY_NS / 1e9)
+        started = time.time_ns()
+        self.root = make(top / "run", {})
+        projection = make(top / "run/projection", {"auth.json": f"link:{self.durable}/auth.json"})
+        row, seen = copy(self.durable + "/history.jsonl", projection + "/history.jsonl", False)
+        os.mkdir(projection + "/projects")
+        rows, durable, _ = seed_tree(self.durable + "/projects/-p", projection + "/projects/-p", None)
+        linked = TREES.scan(self.durable, (), 0, False).rows.at(b"auth.json")
+        prefix = b"projects/-p/"
+        self.rows = (row._replace(path=b"history.jsonl"), *(row._replace(path=prefix + row.path) for row in rows))
+        self.before = (
+            linked,
+            row._replace(path=b"history.jsonl", identity=seen.identity, mode=seen.mode),
+            *(row._replace(path=prefix + row.path) for row in durable),
+        )
+        self.record = Record(
+            "r",
+            "a",
+            "claude",
+            self.root,
+            1,
+            2,
+            0,
+            started,
+            "",
+            False,
+            False,
+            "/",
+            "/",
+            "/",
+            "/",
+            (
+                state("auth.json", "symlink", self.durable + "/auth.json"),
+                state("history.jsonl", "warn", self.durable + "/history.jsonl"),
+                state("late.json", "symlink", self.durable + "/late.json"),
+                state("scratch.json", "discard", self.durable + "/scratch.json"),
+                state("projects/", "bridge", self.durable + "/projects"),
+            ),
+            "warn",
+            (Bridge("sessions", "projects/", self.durable + "/projects"),),
+            (),
+        )
+        self.journalled = []
+        self.runs = Runs(*[None] * len(Runs._fields))._replace(journal=self._journal)
+        self.looked = []
+        real = real_durable(str(top / "state"))
+        self.side = real._replace(look=lambda *given: self.looked.append(given) or real.look(*given))
+
+    def _journal(self, record):
+        self.journalled.append(record)
+        return ()
+
+    def take(self):
+        return outcome(fingerprint(TREES, self.runs, Projected(self.record, self.rows, self.before)))
+
+    def again(self, based):
+        return outcome(fingerprint_again(TREES, self.side, based.record, based.baseline))
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Site(tmp_path)
+
+
+def test_the_baseline_reads_nothing_we_wrote_and_is_saved_and_journalled(site):
+    based = site.take()
+    tree, durable = load_baseline(site.root + "/baseline")
+    assert (tree, durable) == (based.baseline.tree, tuple(sorted(site.before)))
+    assert tree.files_read == 0
+    assert [row.path for row in tree.rows if row.tag in "fl"] == [
+        b"auth.json",
+        b"history.jsonl",
+        b"projects/-p/a.jsonl",
+        b"projects/-p/s/b.jsonl",
+    ]
+    assert site.journalled == [based.record]
+    assert based.record.baseline_digest == tree.digest.hex()
+    assert os.stat(site.root + "/baseline").st_mode & 0o777 == 0o600
+
+
+def test_the_baseline_is_written_exclusively(site):
+    make(site.root, {"baseline": b"somebody else's"})
+    error = failure(fingerprint(TREES, site.runs, Projected(site.record, site.rows, site.before)))
+    assert (error.path, error.reason) == (site.root + "/baseline", "File exists")
+    assert site.journalled == []
+
+
+def test_a_damaged_baseline_raises(tmp_path, site):
+    based = site.take()
+    path = site.root + "/baseline"
+    os.truncate(path, os.path.getsize(path) - 1)
+    with pytest.raises(OSError, match="damaged baseline"):
+        load_baseline(path)
+    with pytest.raises(FileNotFoundError):
+        load_baseline(path + "x")
+    save_baseline(str(tmp_path / "other"), based.baseline.tree, ())
+    assert load_baseline(str(tmp_path / "other")) == (based.baseline.tree, ())
+
+
+def test_an_idle_run_changes_nothing_and_reads_no_durable_file_again(site, monkeypatch):
+    time.sleep(2 * GRANULARITY_NS / 1e9)
+    based = site.take()
+    time.sleep(2 * GRANULARITY_NS / 1e9)
+    actual = site.again(based)
+    assert list(compare(based.baseline.tree, actual.tree)) == []
+    assert actual.durable == tuple(sorted(site.before))
+    assert actual.tree.files_read == 0
+    known = {path: (identity, digest) for path, identity, digest in site.looked}
+    assert known[site.durable + "/auth.json"][1] == site.before[0].digest
+    assert all(name not in path for path in known for name in ("projects", "scratch"))
+
+
+def test_both_sides_are_seen_as_they_are_after_the_harness(site):
+    based = site.take()
+    make(site.root + "/projection", {"projects/-p/a.jsonl": b"a more", "new": b"1"})
+    make(site.durable, {"projects/-p/s/b.jsonl": b"theirs", "late.json": b"{}", "scratch.json": b"{}"})
+    os.unlink(site.durable + "/history.jsonl")
+    actual = site.again(based)
+    assert [path for path, _, _ in compare(based.baseline.tree, actual.tree)] == [b"new", b"projects/-p/a.jsonl"]
+    assert [row.path for row in actual.durable] == [
+        b"auth.json",
+        b"late.json",
+        b"projects/-p/a.jsonl",
+        b"projects/-p/s/b.jsonl",
+    ]
+    assert {row.path: row.size for row in actual.durable}[b"projects/-p/s/b.jsonl"] == 6
+
+
+def test_a_durable_edit_of_the_same_size_since_the_launch_is_seen(site):
+    based = site.take()
+    for name in ("auth.json", "projects/-p/a.jsonl"):
+        path = os.path.join(site.durable, name)
+        before = os.stat(path)
+        with open(path, "r+b") as file:
+            file.write(b"[")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    then, now = ({row.path: row.digest for row in rows} for rows in (site.before, site.again(based).durable))
+    assert {path for path in now if now[path] != then[path]} == {b"auth.json", b"projects/-p/a.jsonl"}
+
+
+def test_what_was_young_at_launch_is_not_vouched_for(site):
+    """A durable file written just before the launch could be written again within the same tick."""
+    youngest = max(max(row.identity[2:]) for row in site.before)
+    young = evolve(site.record, started_ns=youngest)
+    based = outcome(fingerprint(TREES, site.runs, Projected(young, site.rows, site.before)))
+    site.again(based)
+    assert {digest for _, _, digest in site.looked} == {None}
+
+
+def test_a_durable_directory_that_vanished_has_no_rows(site):
+    based = site.take()
+    os.rename(site.durable, site.durable + ".away")
+    assert site.again(based).durable == ()
+
+
+def test_a_projection_that_vanished_is_an_error_that_names_it(site):
+    based = site.take()
+    os.rename(site.root + "/projection", site.root + "/away")
+    error = failure(fingerprint_again(TREES, site.side, based.record, based.baseline))
+    assert error.path == site.root + "/projection"
