@@ -64,10 +64,13 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
             seeded.setdefault((tree, prefix), []).append(below)
         else:
             single[path] = row
-    rows = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
-    for (tree, prefix), known_rows in seeded.items():
-        found = trees.look_again(tree, known_rows, record.started_ns)
-        rows += [row._replace(path=raw(prefix) + row.path) for row in found]
+    rows: list[Row] = []
+    for (tree, prefix), parts in seeded.items():
+        found = {row.path: row for row in trees.look_again(tree, parts, record.started_ns)}
+        rows += [row._replace(path=raw(prefix) + row.path) for row in found.values()]
+        # Gone, or a link to a file: links are followed one by one.
+        single |= {prefix + text(row.path): row for row in parts if row.path not in found}
+    rows += [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
     return tuple(sorted(rows))
 
 
@@ -90,10 +93,22 @@ def _tree_of(held: Zones, path: str) -> tuple[str, str]:
     return "", ""
 
 
+def _place(held: Zones, path: str) -> str:
+    """Where the durable counterpart of a path is; "" for none."""
+    at = ground(held, path)
+    key, durable = (
+        (at.bridge.path, at.bridge.durable)
+        if at.bridge
+        else (at.state_path, at.state.durable)
+        if at.state
+        else ("", "")
+    )
+    return posixpath.join(durable, path[len(key) :]) if durable and key.endswith("/") else durable
+
+
 def _look(durable: Durable, held: Zones, path: str, known: Row | None, since_ns: int) -> Iterator[Row]:
     """One durable file as it is now. What is known of it counts only if it is older than this launch (spec/60, racy)."""
-    at = ground(held, path)
-    place = at.bridge.durable if at.bridge else at.state.durable if at.state else ""
+    place = _place(held, path)
     if not place:
         return
     settled = known is not None and max(known.identity.mtime_ns, known.identity.ctime_ns) < since_ns - GRANULARITY_NS

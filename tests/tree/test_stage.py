@@ -174,6 +174,23 @@ def test_both_sides_are_seen_as_they_are_after_the_harness(site):
     assert {row.path: row.size for row in actual.durable}[b"projects/-p/s/b.jsonl"] == 6
 
 
+def test_a_linked_entry_of_a_directory_is_followed_when_looked_at_again(site):
+    """A home under a dotfile manager: the native entry is itself a link."""
+    make(site.durable, {"dot/c.md": b"one", "commands/c.md": "link:../dot/c.md"})
+    make(site.root + "/projection", {"commands/c.md": f"link:{site.durable}/commands/c.md", "commands/ours.md": b""})
+    seen = site.side.look(site.durable + "/commands/c.md", None, None)
+    row = site.before[0]._replace(path=b"commands/c.md", digest=seen.digest, identity=seen.identity, size=3)
+    site.before = (*site.before, row)
+    site.record = evolve(
+        site.record,
+        states=(*site.record.states, state("commands/", "symlink", site.durable + "/commands")),
+        generated=("commands/ours.md",),
+    )
+    based = site.take()
+    make(site.durable, {"dot/c.md": b"three"})
+    assert {row.path: row.size for row in site.again(based).durable}[b"commands/c.md"] == 5
+
+
 def test_a_durable_edit_of_the_same_size_since_the_launch_is_seen(site):
     based = site.take()
     for name in ("auth.json", "projects/-p/a.jsonl"):
