@@ -83,5 +83,5 @@ def _place(scope: Scope, key: str) -> str:
 def _nearest(key: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(key, KEYS, 1)
+    near = get_close_matches(key, (*KEYS, *FOREIGN_KEYS), 1)
     return f"did you mean {near[0]}?" if near else f"known keys: {', '.join(sorted(KEYS))}"
