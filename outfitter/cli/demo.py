@@ -79,7 +79,8 @@ def _play(context: Context, options: argparse.Namespace, actor: Any) -> int:
 def _introduce(context: Context, ground: Any, url: str, actor: Any) -> None:
     for reason in actor.passed_over:
         context.console.say(Notice("notice", "passed-over", reason))
-    who = f"{actor.id} {actor.version} ({actor.program})"
+    told = actor.version if actor.version.startswith(actor.id) else f"{actor.id} {actor.version}"
+    who = f"{told} ({actor.program})"
     if actor.id == "stand-in":
         who = "a STAND-IN, no real harness: none of pi, claude, codex runs here"
     context.console.data(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -27,6 +28,7 @@ QUIET = {
     "PI_OFFLINE": "1",
 }
 LIMIT_SECONDS = 60
+ENDING_SECONDS = 10
 
 
 class Actor(NamedTuple):
@@ -120,21 +122,28 @@ class Playground:
     def outfitter(self, *words: str) -> Finished:
         """Run `outfitter` here, as its user would."""
         with tempfile.TemporaryFile() as data, tempfile.TemporaryFile() as errors:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 [sys.executable, "-m", "outfitter", "--no-progress", *words],
                 cwd=self.project,
                 env=self.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=data,
                 stderr=errors,
-                timeout=LIMIT_SECONDS,
-                check=False,
             )
+            try:
+                code = process.wait(LIMIT_SECONDS)
+            except BaseException as stop:
+                # However the demo ends, the launcher ends its harness first.
+                process.terminate()
+                process.wait(ENDING_SECONDS)
+                if isinstance(stop, subprocess.TimeoutExpired):
+                    raise TimeoutError(errno.ETIMEDOUT, f"it did not end within {LIMIT_SECONDS} s", words[0]) from None
+                raise
             printed = []
             for file in (data, errors):
                 file.seek(0)
                 printed.append(file.read().decode("utf-8", "replace"))
-        return Finished(done.returncode, printed[0] + printed[1], printed[0])
+        return Finished(code, printed[0] + printed[1], printed[0])
 
     def natives(self) -> set[str]:
         """Every regular file in the home but Outfitter's own, relative to it."""

@@ -7,7 +7,6 @@ import shlex
 from typing import Any, NamedTuple
 
 AGENT = "guide"
-MODEL = "scripted-model"
 TOKEN_VARIABLE = "DEMO_TOKEN"
 TOKEN = "no-secret-at-all"
 PROMPT = "Show me one write of each kind."
@@ -33,7 +32,8 @@ class Write(NamedTuple):
 class Scenario(NamedTuple):
     """How one harness is run: its dialect, the arguments after Outfitter's own, its settings, its writes, where sessions end up.
 
-    `variable` names its configuration directory; `sessions` is the native directory of transcripts relative to the home.
+    `variable` names its configuration directory; `sessions` is the native directory of transcripts relative to the home;
+    `model` is a name that the harness knows, so that it has no remark on it.
     """
 
     api: str
@@ -44,6 +44,7 @@ class Scenario(NamedTuple):
     writes: tuple[Write, ...]
     sessions: str
     base: str = "/v1"
+    model: str = "scripted-model"
     bridged: bool = False
 
 
@@ -77,6 +78,7 @@ CLAUDE = Scenario(
     ),
     sessions=".claude/projects",
     base="",
+    model="sonnet",
     bridged=True,
 )  # fmt: skip
 CODEX = Scenario(
@@ -87,6 +89,7 @@ CODEX = Scenario(
     settings="",
     writes=(),
     sessions=".codex/sessions",
+    model="gpt-5",
 )
 SCENARIOS = {"pi": PI, "claude": CLAUDE, "codex": CODEX, STAND_IN: PI}
 
@@ -110,12 +113,12 @@ def tree_files(scenario: Scenario, url: str) -> dict[str, str]:
         "baseUrl": url + scenario.base,
         "api": scenario.api,
         "apiKey": f"${TOKEN_VARIABLE}",
-        "models": [{"id": MODEL}],
+        "models": [{"id": scenario.model}],
     }
     return {
         "home/.agents/models.json": json.dumps({"providers": {"demo": provider}}, indent=2) + "\n",
         f"home/.agents/agents/{AGENT}/agent.md": (
-            f"---\nname: {AGENT}\ndescription: Shows what Outfitter does with writes.\nmodel: demo/{MODEL}\n---\n\n"
+            f"---\nname: {AGENT}\ndescription: Shows what Outfitter does with writes.\nmodel: demo/{scenario.model}\n---\n\n"
             "You show every kind of write that a harness makes.\n"
         ),
         "project/.git/HEAD": "ref: refs/heads/main\n",
