@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 
 from outfitter.model.request import Position
-from outfitter.model.settings import Scope
+from outfitter.model.settings import Scope, ScopeKind
 
-KINDS = ("project-local", "project", "home-local", "home", "remote")
+KINDS: tuple[ScopeKind, ...] = ("project-local", "project", "home-local", "home", "remote")
 KEYS = st.sampled_from(["a", "b", "c", "x/", "settings.json"])
 SCALARS = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["warn", "no", ""])
 

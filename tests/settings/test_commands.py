@@ -7,8 +7,8 @@ import jsonschema_rs
 import pytest
 
 import outfitter
-from outfitter.edges.documents import documents
 from outfitter.syntax.parse import parse
+from tests.settings.reading import read_file
 
 SCHEMAS = Path(outfitter.__file__).parent / "schemas"
 
@@ -190,4 +190,4 @@ def test_the_examples_of_the_seed_are_valid_settings(tmp_path):
     path.write_text(
         "state_persistence:\n  settings.json: error\n  plugins/: error\n  unknown: error\n  sessions/: discard\n"
     )
-    assert not documents(None)(str(path), "settings").problems
+    assert not read_file(path, "settings").problems

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from outfitter.edges.documents import LIMIT, documents
 from outfitter.model.request import Position
 from outfitter.syntax.parse import parse
+from tests.settings.reading import read_file
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def read(tmp_path):
     def reader(content, form="yaml"):
         path = tmp_path / "file"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return documents(None)(str(path), form)
+        return read_file(path, form)
 
     return reader
 
@@ -140,7 +141,7 @@ def test_yml_15_an_unreadable_file_is_named(tmp_path):
     child = os.fork()
     if not child:
         os.setuid(65534)
-        found = documents(None)(str(path), "yaml")
+        found = read_file(path, "yaml")
         os._exit(0 if found and "Permission denied" in found.problems[0].message else 1)
     assert os.waitpid(child, 0)[1] == 0
 
@@ -148,9 +149,9 @@ def test_yml_15_an_unreadable_file_is_named(tmp_path):
 def test_a_file_of_ten_megabytes_is_refused_and_one_below_is_read(tmp_path):
     path = tmp_path / "big"
     path.write_bytes(b"x" * (LIMIT - 1))
-    assert len(documents(None)(str(path), "text").body) == LIMIT - 1
+    assert len(read_file(path, "text").body) == LIMIT - 1
     path.write_bytes(b"x" * LIMIT)
-    assert "10 MB" in problem(documents(None)(str(path), "text")).message
+    assert "10 MB" in problem(read_file(path, "text")).message
 
 
 HOSTILE = {
@@ -375,13 +376,13 @@ def test_the_cache_answers_as_the_reader_does(home, form):
     read = documents(str(home / ".agents/cache"))
     path = home / "file"
     path.write_text(FORMS[form])
-    fresh = documents(None)(str(path), form)
+    fresh = read_file(path, form)
     assert read(str(path), form) == fresh
     assert len(cached(home)) == 1
     assert read(str(path), form) == fresh
     other = home / "other"
     other.write_text(FORMS[form])
-    assert read(str(other), form) == documents(None)(str(other), form)
+    assert read(str(other), form) == read_file(other, form)
     assert len(cached(home)) == 1
 
 
@@ -421,17 +422,16 @@ def test_a_damaged_cache_entry_counts_as_absent(data):
 
 
 def test_flaws_are_not_remembered_and_text_needs_no_cache(home):
-    read = documents(str(home / ".agents/cache"))
     (home / "f").write_text("a: [")
-    assert read(str(home / "f"), "yaml").problems
-    assert read(str(home / "f"), "text").body == "a: ["
+    assert read_file(home / "f", "yaml", home / ".agents/cache").problems
+    assert read_file(home / "f", "text", home / ".agents/cache").body == "a: ["
     assert cached(home) == []
 
 
 def test_the_cache_is_private(home):
     os.umask(0o022)
     (home / "f").write_text("a: 1")
-    documents(str(home / ".agents/cache"))(str(home / "f"), "yaml")
+    read_file(home / "f", "yaml", str(home / ".agents/cache"))
     (entry,) = cached(home)
     assert entry.stat().st_mode & 0o777 == 0o600
     assert entry.parent.stat().st_mode & 0o777 == 0o700
@@ -439,7 +439,7 @@ def test_the_cache_is_private(home):
 
 def test_a_home_that_is_not_there_is_not_made(tmp_path):
     (tmp_path / "f").write_text("a: 1")
-    assert documents(str(tmp_path / "no/home/.agents/cache"))(str(tmp_path / "f"), "yaml").value == {"a": 1}
+    assert read_file(tmp_path / "f", "yaml", str(tmp_path / "no/home/.agents/cache")).value == {"a": 1}
     assert not (tmp_path / "no").exists()
 
 
@@ -448,7 +448,7 @@ def test_a_cache_that_cannot_be_written_is_no_trouble(home, blocked):
     (home / blocked).parent.mkdir(parents=True, exist_ok=True)
     (home / blocked).write_text("in the way")
     (home / "f").write_text("a: 1")
-    assert documents(str(home / ".agents/cache"))(str(home / "f"), "yaml").value == {"a": 1}
+    assert read_file(home / "f", "yaml", str(home / ".agents/cache")).value == {"a": 1}
     assert (home / blocked).read_text() == "in the way"
 
 

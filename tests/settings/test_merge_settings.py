@@ -2,13 +2,13 @@
 
 import pytest
 
-from outfitter.edges.documents import documents
 from outfitter.errors import SettingsInvalid
 from outfitter.model.layers import Layers
+from outfitter.model.request import Problem
 from outfitter.model.settings import Scope
 from stages.merge_settings import FOREIGN_KEYS, KEYS, SILENT_KEYS, merge_settings
-
-KINDS = ("project-local", "project", "home-local", "home", "remote")
+from tests.settings.reading import read_file
+from tests.settings.strategies import KINDS
 
 
 @pytest.fixture
@@ -16,13 +16,14 @@ def merge(tmp_path):
     """Write one settings file a scope and run the stage on what was read."""
 
     def run(**texts):
-        scopes, problems = [], []
+        scopes: list[Scope] = []
+        problems: list[Problem] = []
         for kind in KINDS:
             text = texts.get(kind.replace("-", "_"))
             if text is not None:
                 path = tmp_path / f"{kind}.yml"
                 path.write_text(text)
-                document = documents(None)(str(path), "settings")
+                document = read_file(path, "settings")
                 problems += document.problems
                 scopes.append(
                     Scope(kind, str(path), str(tmp_path), document.value, document.positions, kind != "remote")

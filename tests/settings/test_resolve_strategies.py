@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outfitter.adapters import adapter
-from outfitter.edges.documents import documents
 from outfitter.errors import PolicyRefused
 from outfitter.model.layers import Layers
 from outfitter.model.projection import Facts
@@ -17,7 +16,8 @@ from outfitter.model.settings import Scope
 from outfitter.persistence import STRATEGIES
 from stages.merge_settings import merge_settings
 from stages.resolve_strategies import resolve_strategies
-from tests.settings.strategies import placed
+from tests.settings.reading import read_file
+from tests.settings.strategies import KINDS, placed
 
 AMBIENT = Ambient("/p", "/h", "/t", "/s", {}, False, False, False, 0, 0, "linux")
 HELP = (
@@ -28,10 +28,9 @@ FACTS = Facts("/bin/x", "/h/native", "/h/cache", "/t/run/projection", "/p", {}, 
 
 def resolved(harness, *trees, isolated=True):
     """Resolve over scopes given as mappings, highest first, each in a file of its own."""
-    kinds = ("project-local", "project", "home-local", "home", "remote")
     scopes = tuple(
         Scope(kind, f"/{kind}.yml", "/", {"state_persistence": tree}, placed({"state_persistence": tree}), True)
-        for kind, tree in zip(kinds, trees, strict=False)
+        for kind, tree in zip(KINDS, trees, strict=False)
     )
     settings = merge_settings(Layers("/p", scopes, ())).unwrap()
     return resolve_strategies(
@@ -109,7 +108,7 @@ CLS_08 = [
 def test_cls_08_a_mistyped_entry_is_refused_by_name(tmp_path, line, path, nearest, allowed, block):
     file = tmp_path / "settings.yml"
     file.write_text("# mine\nstate_persistence:\n" + (f"  {block}:\n    {line}\n" if block else f"  {line}\n"))
-    document = documents(None)(str(file), "settings")
+    document = read_file(file, "settings")
     scope = Scope("project", str(file), str(tmp_path), document.value, document.positions, True)
     settings = merge_settings(Layers("/p", (scope,), (), problems=document.problems)).unwrap()
     error = resolve_strategies(adapter("pi"), settings, FACTS, Request(AMBIENT)).failure()
