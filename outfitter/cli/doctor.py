@@ -171,6 +171,8 @@ def _harnesses(context: Context, settings: Settings | None) -> list[Check]:
 
 
 def _runs(context: Context) -> list[Check]:
+    from outfitter.edges.terminal import logs
+
     host = context.host()
     conditions: dict[str, list[str]] = {}
     for one in host.runs.journals():
@@ -188,6 +190,10 @@ def _runs(context: Context) -> list[Check]:
     if count:
         told = f"{count} kept contents, {size} bytes, could not be saved where they belong"
         found.append(Check("conflicts", "info", told, "outfitter conflicts list"))
+    late = logs(context.ambient.state_root)
+    if late:
+        told = f"{len(late)} runs had something to tell when nobody could be told"
+        found.append(Check("late messages", "info", told, "read them, and remove them", tuple(late)))
     return found
 
 

@@ -42,7 +42,10 @@ def main(words: list[str], context: Context) -> int:
     given = parser("recover", SUMMARY, arguments, EXAMPLES).parse_args(words)
     if given.list:
         return _list(context, given.json)
+    from outfitter.edges.signals import SIGNALS
+
     host = context.host()
+    SIGNALS.install()
     outcome = perform(recover(host, context.ambient, unsaved=True))
     return fold(outcome, lambda done: _tell(context, done, given.json), lambda error: context.fail(error, given.json))
 

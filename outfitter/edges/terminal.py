@@ -16,6 +16,7 @@ from outfitter.railway import Terminated
 ANSWERS: tuple[Answer, ...] = ("persist", "discard", "always")
 TRIES = 3
 LINE_BYTES = 4096
+LOG_SECONDS = 30 * 24 * 3600
 BAR_AFTER_SECONDS = 0.5
 BAR_EVERY_SECONDS = 0.1
 BAR_CELLS = 24
@@ -26,13 +27,15 @@ class RunLog:
 
     def __init__(self, state_root: str) -> None:
         """`state_root` is Outfitter's state directory; `run_id` is set when a run directory is opened."""
-        self._directory = os.path.join(state_root, "runs")
+        self._state_root, self._directory = state_root, os.path.join(state_root, "runs")
+        self._tidied = False
         self.run_id = ""
 
     def add(self, text: str) -> None:
-        """Append one line; safe to call from a signal handler."""
+        """Append one line; safe to call from a signal handler. Logs of a month ago go when a new one begins."""
         if not self.run_id:
             return
+        self._forget_old()
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             os.makedirs(self._directory, 0o700, exist_ok=True)
@@ -45,6 +48,28 @@ class RunLog:
             return
         finally:
             os.close(file)
+
+    def _forget_old(self) -> None:
+        """Once a process: a log that nobody read in a month tells nobody anything."""
+        if self._tidied:
+            return
+        self._tidied = True
+        for path in logs(self._state_root):
+            try:
+                if time.time() - os.stat(path).st_mtime > LOG_SECONDS:
+                    os.unlink(path)
+            except OSError:
+                continue
+
+
+def logs(state_root: str) -> list[str]:
+    """The logs of runs whose words could not be printed, oldest first."""
+    directory = os.path.join(state_root, "runs")
+    try:
+        names = sorted(name for name in os.listdir(directory) if name.endswith(".log"))
+    except OSError:
+        return []
+    return [os.path.join(directory, name) for name in names]
 
 
 class Bar:

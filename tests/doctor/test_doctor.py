@@ -183,6 +183,11 @@ def test_a_run_that_was_killed_is_found(healthy):
     assert found["hint"] == "outfitter recover"
 
 
+def test_late_messages_are_named(healthy):
+    log = healthy.put(healthy.home / ".local/state/outfitter/runs/x.log", "warning: something\n")
+    assert doctor(healthy)["late messages"]["details"] == [str(log)]
+
+
 def standin(machine):
     from tests.machine import STANDIN
 

@@ -67,3 +67,20 @@ def test_words_kept_in_the_log_are_private(drive):
     log = drive.top / "home/.local/state/outfitter/runs/driven.log"
     assert log.stat().st_mode & 0o777 == 0o600
     assert log.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_old_logs_go_when_a_new_one_begins(tmp_path):
+    import os
+
+    from outfitter.edges.terminal import RunLog, logs
+
+    for name, age in (("old", 40), ("young", 20)):
+        log = RunLog(str(tmp_path))
+        log.run_id = name
+        log.add("words")
+        moment = os.stat(tmp_path / f"runs/{name}.log").st_mtime - age * 86400
+        os.utime(tmp_path / f"runs/{name}.log", (moment, moment))
+    log = RunLog(str(tmp_path))
+    log.run_id = "new"
+    log.add("words")
+    assert logs(str(tmp_path)) == [str(tmp_path / "runs/new.log"), str(tmp_path / "runs/young.log")]
