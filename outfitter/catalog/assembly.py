@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import evolve
 from returns.result import Failure, Success
 
-from outfitter.catalog import models, servers
+from outfitter.catalog import models, native, servers
 from outfitter.catalog.choice import runnable
 from outfitter.catalog.closure import Closure, Sub, closure, extension_files
 from outfitter.catalog.demand import Demand
@@ -108,7 +108,7 @@ def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[s
             prompt_template=next(iter(found.template.fragments), None),
             controls=found.chosen.controls.generic,
             harness_controls=found.chosen.controls.harness,
-            job_roots=found.jobs,
+            job_roots=tuple(native.job_root(demand, folder) for folder in found.jobs),
             overlays=tuple(
                 Overlay(
                     file.entry.target,
@@ -123,7 +123,7 @@ def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[s
             digest="",
             notices=tuple(dict.fromkeys(notices)),
         )
-        return evolve(made, digest=composition_digest(made, extension_digests, demand.digest))
+        return evolve(made, digest=composition_digest(made, extension_digests, _jobs(demand, found), demand.digest))
 
     words = (found.chosen.model, *(sub.chosen.model for sub in found.subagents))
     names = (last.id, *(sub.agent.id for sub in found.subagents))
@@ -148,6 +148,14 @@ def _environment(chosen: Loadout) -> dict[str, str]:
     """Variables that any of the agent's controls set: which block holds is the adapter's to say."""
     blocks = (chosen.controls.generic, *chosen.controls.harness.values())
     return {name: value for block in blocks for name, value in block.environment.items()}
+
+
+def _jobs(demand: Demand, found: Closure) -> list[tuple[str, str, str]]:
+    """What DeepWork jobs hold, for the digest: owner, path below its folder, content; wherever the folders lie."""
+    rows = ((folder, path, entry) for folder in found.jobs for path, entry in native.job_files(demand, folder))
+    return sorted(
+        {(folder.owner, path, demand.digest(entry.target)) for folder, path, entry in rows if not folder.pi_only}
+    )
 
 
 def _main(found: Closure) -> tuple[Notice, ...]:

@@ -15,7 +15,7 @@ from outfitter.catalog.fields import Fields, Origin, SkillPick, Source
 from outfitter.catalog.lineage import Loadout, Named, lineage, loadout
 from outfitter.catalog.loading import Loading, skills
 from outfitter.errors import CompositionFailed
-from outfitter.model.composition import JobRoot, Skill, Tools
+from outfitter.model.composition import Skill, Tools
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
 
@@ -42,7 +42,7 @@ class Closure(NamedTuple):
     skills: tuple[Skill, ...] = ()
     subagents: tuple[Sub, ...] = ()
     overlay: native.Overlaid = native.Overlaid((), ())
-    jobs: tuple[JobRoot, ...] = ()
+    jobs: tuple[native.JobFolder, ...] = ()
     visible: native.Visible = native.Visible((), (), ())
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -76,7 +76,9 @@ def closure(demand: Demand, settings: Settings, name: str) -> Closure:
     names = [
         job for block in (chosen.controls.generic, *chosen.controls.harness.values()) for job in block.deepwork_jobs
     ]
-    roots = native.jobs(demand, line, tuple(dict.fromkeys(names)))
+    folders = native.job_folders(demand, line, tuple(dict.fromkeys(names)))
+    for _, entry in (row for folder in folders for row in native.job_files(demand, folder)):
+        demand.digest(entry.target)
     return Closure(
         line,
         chosen,
@@ -85,7 +87,7 @@ def closure(demand: Demand, settings: Settings, name: str) -> Closure:
         own.skills,
         subagents,
         overlay,
-        roots,
+        folders,
         visible,
         _once(problems),
         _unique(notices),

@@ -8,15 +8,21 @@ from typing import Any
 
 from blake3 import blake3
 
-from outfitter.model.composition import Composition, Controls, ModelTarget, Skill, Subagent
+from outfitter.catalog.native import is_pi_state
+from outfitter.model.composition import Composition, Controls, ModelTarget, Overlay, Skill, Subagent
 
 FORMAT = 1
 
 
-def composition_digest(composition: Composition, extensions: tuple[str, ...], content: Callable[[str], str]) -> str:
+def composition_digest(
+    composition: Composition,
+    extensions: tuple[str, ...],
+    jobs: list[tuple[str, str, str]],
+    content: Callable[[str], str],
+) -> str:
     """BLAKE3 (hex) over a canonical JSON of kinds, ids, contents, order and limits.
 
-    `extensions` stand for the composition's own, with digests in place of paths; `content` gives a copied file's digest.
+    `extensions` and `jobs` stand for the composition's own, with digests in place of paths; `content` gives a copied file's digest.
     """
     made = composition
     value = {
@@ -36,10 +42,15 @@ def composition_digest(composition: Composition, extensions: tuple[str, ...], co
         "prompt_template": made.prompt_template.content if made.prompt_template else None,
         "controls": _controls(made.controls),
         "harness_controls": {name: _controls(block) for name, block in made.harness_controls.items()},
-        "jobs": [[root.names or root.held, bool(root.names), root.pi_only] for root in made.job_roots],
-        "overlay": [[file.path, file.executable, blake3(file.content).hexdigest()] for file in made.overlays],
+        "jobs": jobs,
+        "overlay": [[file.path, file.executable, blake3(file.content).hexdigest()] for file in _laid(made)],
     }
     return blake3(canonical(value).encode()).hexdigest()
+
+
+def _laid(made: Composition) -> list[Overlay]:
+    """Overlay files by path; those that one path has several of keep their order, for they are merged in it."""
+    return sorted((file for file in made.overlays if not is_pi_state(file.path)), key=lambda file: file.path)
 
 
 def canonical(value: Any) -> str:

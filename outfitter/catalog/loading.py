@@ -90,6 +90,12 @@ def _flat_names(picks: list[_Pick], taken: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
+def skill_of(demand: Demand, site: SkillSite) -> Skill | None:
+    """One skill as its tree defines it, under its own name; None where its manifest cannot be read."""
+    entry = demand.entry(site.layer, site.path)
+    return _skill(demand, _Pick(site, entry.target if entry else site.path, "", ()), site.leaf, [], [])
+
+
 def _skill(demand: Demand, pick: _Pick, name: str, problems: list[Problem], notices: list[Notice]) -> Skill | None:
     document = demand.document(pick.site.layer, pick.site.manifest, "markdown")
     if document is None:

@@ -16,6 +16,18 @@ from outfitter.model.request import Notice, Problem
 MERGED = (".mcp.json", "mcp.json", "settings.json", "keybindings.json")
 
 
+# What Pi keeps as state: an overlay cannot bring it, so that it is neither part of a composition nor dumped (spec/40).
+PI_STATE = (
+    "auth.json", "mcp-auth.json", "models.json", "trust.json",
+    "bin", "cache", "git", "npm", "plugins", "sessions", "tmp", "utilities",
+)  # fmt: skip
+
+
+def is_pi_state(path: str) -> bool:
+    """Whether a path in Pi's directory is the program's own to write."""
+    return path.partition("/")[0] in PI_STATE
+
+
 class OverlayFile(NamedTuple):
     """One file of an overlay, its content not read yet."""
 
@@ -90,24 +102,50 @@ def _left_out(demand: Demand, layer: int, entry: Entry) -> Notice:
     return Notice("warning", "overlay-skipped", f"{where} {why}; left out")
 
 
-def jobs(demand: Demand, line: tuple[Agent, ...], names: tuple[str, ...]) -> tuple[JobRoot, ...]:
+class JobFolder(NamedTuple):
+    """One DeepWork jobs folder of a layer: `owner` is the agent it belongs to, "" for a shared one; `names` the jobs that count."""
+
+    layer: int
+    path: str
+    owner: str
+    names: tuple[str, ...]
+    pi_only: bool = False
+
+
+def job_folders(demand: Demand, line: tuple[Agent, ...], names: tuple[str, ...]) -> tuple[JobFolder, ...]:
     """An agent's own job folders always, nearest first; a layer's shared one only for names that it holds."""
-    roots: list[JobRoot] = []
+    found: list[JobFolder] = []
     for one in reversed(line):
-        for layer, tree in enumerate(demand.trees):
+        for layer in range(len(demand.trees)):
             for inside, pi_only in (("deepwork/jobs", False), ("pi/deepwork/jobs", True)):
                 path = f"agents/{one.id}/{inside}"
                 if demand.is_folder(layer, path) and not (pi_only and _linked(demand, layer, path)):
-                    held = _held(demand, layer, path)
-                    roots.append(JobRoot(demand.place(layer, path), tree.label, (), pi_only, held))
-    known = {name for root in roots for name in root.held}
-    for layer, tree in enumerate(demand.trees):
+                    found.append(JobFolder(layer, path, one.id, _held(demand, layer, path), pi_only))
+    known = {name for folder in found for name in folder.names}
+    for layer in range(len(demand.trees)):
         held = _held(demand, layer, "deepwork/jobs")
         chosen = tuple(name for name in names if name in held and name not in known)
         if chosen:
-            roots.append(JobRoot(demand.place(layer, "deepwork/jobs"), tree.label, chosen, held=held))
+            found.append(JobFolder(layer, "deepwork/jobs", "", chosen))
             known.update(chosen)
-    return tuple(roots)
+    return tuple(found)
+
+
+def job_root(demand: Demand, folder: JobFolder) -> JobRoot:
+    """A jobs folder as adapters read it."""
+    path, label = demand.place(folder.layer, folder.path), demand.layer(folder.layer).label
+    held = _held(demand, folder.layer, folder.path)
+    return JobRoot(path, label, () if folder.owner else folder.names, folder.pi_only, held)
+
+
+def job_files(demand: Demand, folder: JobFolder) -> list[tuple[str, Entry]]:
+    """The files of the jobs that count, by path below the folder."""
+    if folder.owner == "" and not all(
+        demand.listed(folder.layer, f"{folder.path}/{name}", DEEP) for name in folder.names
+    ):
+        return []
+    below = [entry for name in folder.names for entry in demand.below(folder.layer, f"{folder.path}/{name}")]
+    return [(entry.path[len(folder.path) + 1 :], entry) for entry in below if entry.kind == "file"]
 
 
 def _linked(demand: Demand, layer: int, path: str) -> bool:

@@ -57,7 +57,7 @@ def _extras(
     notices: list[Notice] = []
     for section in SECTIONS:
         for source in (*fields.sources(section), *(added if section == "references" else ())):
-            parts, found = _expand(demand, source, section)
+            parts, found = expand(demand, source, section)
             problems += [found.problem] if found.problem else []
             notices += [found.notice] if found.notice else []
             for part in parts:
@@ -75,7 +75,7 @@ def _names_files(value: object) -> bool:
     return any(isinstance(item, Mapping) and ("file" in item or "repo_file" in item) for item in items)
 
 
-def _expand(demand: Demand, source: Source, section: str) -> tuple[list[Part], Found]:
+def expand(demand: Demand, source: Source, section: str) -> tuple[list[Part], Found]:
     """The files that one source means: a file, a whole directory, or what a pattern matches; each lands by its base name."""
     if _GLOB.search(source.path):
         return _matched(demand, source, section)

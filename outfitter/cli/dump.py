@@ -1,0 +1,71 @@
+"""`outfitter dump`: the effective tree, or one agent's closure, as a plain `.agents` directory (spec/30)."""
+
+from __future__ import annotations
+
+import argparse
+import posixpath
+
+from returns.result import Success
+
+from outfitter.catalog.demand import Demand
+from outfitter.catalog.dump_tree import dump_tree
+from outfitter.catalog.dumping import Dump, dump_agent
+from outfitter.cli.context import Context
+from outfitter.cli.parser import json_option, parser
+from outfitter.cli.reading import composed, tree
+from outfitter.cli.render import notice_json
+from outfitter.edges.dump_files import write_dump
+from outfitter.model.layers import Layers
+from outfitter.model.settings import Settings
+from outfitter.railway import Outcome, attempt, fold, perform
+
+SUMMARY = (
+    "Write the effective tree, or one agent's closure, as a plain .agents directory; equal trees give equal bytes."
+)
+EXAMPLES = ("outfitter dump --out effective", "outfitter dump --agent reviewer --out reviewer.agents")
+DEFAULT_OUT = "agents-dump"
+
+
+def arguments(made: argparse.ArgumentParser) -> None:
+    """--agent, --out, --json."""
+    made.add_argument("--agent", metavar="ID", help="this agent and all it reaches, private skills in skills/")
+    made.add_argument(
+        "--out", metavar="DIR", default=DEFAULT_OUT, help=f"absent, empty, or an earlier dump ({DEFAULT_OUT})"
+    )
+    json_option(made)
+
+
+def main(words: list[str], context: Context) -> int:
+    """Write the dump. Exit 1 where the tree cannot be read, the agent not composed, or the directory holds other files."""
+    options = parser("dump", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    out = posixpath.normpath(posixpath.join(context.ambient.cwd, options.out))
+    return fold(
+        tree(context, options.agent, "all").bind(lambda read: _dump(context, options.agent, *read)),
+        lambda dump: _write(options, context, out, dump),
+        lambda error: context.fail(error, options.json),
+    )
+
+
+def _dump(context: Context, agent: str | None, layers: Layers, settings: Settings) -> Outcome[Dump]:
+    demand = Demand(layers)
+    if agent is None:
+        return Success(dump_tree(demand, settings))
+    return composed(layers, settings, agent, context.ambient.env).map(lambda made: dump_agent(demand, settings, made))
+
+
+def _write(options: argparse.Namespace, context: Context, out: str, dump: Dump) -> int:
+    written = perform(attempt("write the dump", lambda: Success(write_dump(out, dump.files))))
+    return fold(
+        written, lambda count: _say(options, context, out, dump, count), lambda error: context.fail(error, options.json)
+    )
+
+
+def _say(options: argparse.Namespace, context: Context, out: str, dump: Dump, count: int) -> int:
+    if options.json:
+        notices = [notice_json(notice) for notice in dump.notices]
+        context.console.document({"path": out, "files": [file.path for file in dump.files], "notices": notices})
+        return 0
+    for notice in dump.notices:
+        context.console.say(notice)
+    context.console.data(f"{count} files in {out}")
+    return 0
