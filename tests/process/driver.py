@@ -32,7 +32,7 @@ def main():
     log.run_id = "driven"
     speak = terminal(console(os.environ), here, log)
     SIGNALS.install()
-    plan = LaunchPlan(program, tuple(arguments), {"SET": "yes"}, ("UNSET",))
+    plan = LaunchPlan(program, tuple(arguments), {"SET": "yes", "SPELLED": "ü"}, ("UNSET",))
     outcome = process.runner(os.environ)(plan, Lock(os.open(lock, os.O_RDWR)), lambda: None)
     ended = fold(outcome, lambda done: done, lambda error: error)
     speak.saving()

@@ -69,6 +69,41 @@ note(os.getsid(0) == os.getsid(os.getppid()) and os.getpgrp() == os.getpgid(os.g
     assert drive.lines() == ["True", "mask=0000000000000000", "yes", "None", "True"]
 
 
+@pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+def test_pye_01_words_are_utf_8_whatever_the_locale(drive, locale):
+    assert (
+        drive.run("note(os.environb[b'SPELLED'] + b' ' + os.environb[b'GIVEN'])", env={"GIVEN": "é", **locale})[0] == 0
+    )
+    assert drive.seen.read_text() == str("ü é".encode()) + "\n"
+
+
+def test_as_a_containers_first_process_it_takes_in_orphans_and_obeys(drive):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, for a process namespace")
+    program = """
+import subprocess
+assert os.getppid() == 1
+subprocess.run(["sh", "-c", "sleep 0.2 &"])
+nap(0.6)
+states = []
+for name in os.listdir("/proc"):
+    if name.isdigit():
+        try:
+            states.append(open(f"/proc/{name}/stat").read().rsplit(")", 1)[1].split()[0])
+        except OSError:
+            continue
+note("Z" in states); note("up")
+on("SIGTERM", lambda: sys.exit(9)); note("ready"); nap()
+"""
+    words = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *drive.words(program)]
+    process = subprocess.Popen(words, env=drive.env(GRACE="20"), stdin=subprocess.DEVNULL)
+    drive.wait_seen("ready")
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+        os.kill(int(file.read().split()[0]), signal.SIGTERM)
+    assert process.wait(timeout=30) == 9
+    assert drive.lines() == ["False", "up", "ready", "SIGTERM"]
+
+
 def test_pipe_and_file_size_signals_are_default_and_hup_stays_ignored(drive):
     shell = 'grep SigIgn /proc/self/status > "$SEEN"'
     words = [*drive.words("")[:5], "/bin/sh", "-c", shell]

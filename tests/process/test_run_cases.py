@@ -226,6 +226,32 @@ def test_a_signal_before_the_start_removes_what_was_built(ready):
     assert len(list(sessions.iterdir())) == 3000
 
 
+def test_a_second_signal_while_saving_leaves_the_run_to_recover(ready):
+    transcript, lock = f"projects/{ready.slug()}/s.jsonl", ready.home / ".claude.json.lock"
+    ready.put(ready.home / ".claude.json", '{"oauthAccount": {"id": 1}}')
+    lock.mkdir()
+    process = started(
+        ready, "--harness", "claude", "--isolated",
+        script=[["write", transcript, "{}\n"], ["swap", ".claude.json", '{"oauthAccount": {"id": 2}}'], ["run", f"echo $PPID > {ready.top}/pid"]],
+    )  # fmt: skip
+    ready.wait_for(ready.top / "pid")
+    while os.path.exists(f"/proc/{(ready.top / 'pid').read_text().strip() or 'self'}"):
+        time.sleep(0.01)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    assert b"saving what this run wrote" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    code, _, err = ended(process)
+    assert code == 143
+    assert "outfitter recover" in err
+    assert len(ready.run_directories()) == 1
+    lock.rmdir()
+    assert ready.run("recover").code == 0
+    assert native(ready, transcript, "claude").read_text() == "{}\n"
+    assert json.loads((ready.home / ".claude.json").read_text()) == {"oauthAccount": {"id": 2}}
+    assert ready.run_directories() == []
+
+
 def test_nohup_outlives_a_hang_up(ready):
     seen = counting(ready)
     process = started(ready, wait=False, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
