@@ -41,6 +41,7 @@ class Machine:
             target.write_text(f"#!{sys.executable} -I\n" + STANDIN.read_text().split("\n", 1)[1])
             target.chmod(0o755)
         self._count = 0
+        self._started = []
 
     def put(self, path, text="", mode=0o644):
         path = Path(path) if os.path.isabs(path) else self.project / path
@@ -74,7 +75,7 @@ class Machine:
         return {key: value for key, value in merged.items() if value is not None}
 
     def start(self, *words, script=(), cwd=None, env=None, **more):
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "outfitter", *words],
             cwd=cwd or self.project,
             env=self.env(script, **(env or {})),
@@ -83,6 +84,8 @@ class Machine:
             stderr=more.pop("stderr", subprocess.PIPE),
             **more,
         )
+        self._started.append(process)
+        return process
 
     def run(self, *words, script=(), cwd=None, env=None, timeout=60):
         process = self.start(*words, script=script, cwd=cwd, env=env)
@@ -124,6 +127,10 @@ class Machine:
             time.sleep(0.02)
 
     def close(self):
+        """End what still runs, and make every directory removable again."""
+        for process in self._started:
+            process.kill()
+            process.communicate()
         for folder, _, _ in os.walk(self.top):
             os.chmod(folder, 0o700)
         shutil.rmtree(self.top, ignore_errors=True)

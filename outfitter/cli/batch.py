@@ -100,10 +100,9 @@ def _carry_out(
                 _note(context, options, futures[future], attempts[futures[future].key])
                 progress(len(attempts), len(waiting))
         except KeyboardInterrupt:
+            begun = [(future, item) for future, item in futures.items() if not future.cancel()]
             end_running()
-            for future, item in futures.items():
-                if not future.cancel():
-                    attempts[item.key] = _result(future, item)
+            attempts.update((item.key, _result(future, item)) for future, item in begun)
             return False
         finally:
             signal.signal(signal.SIGTERM, previous)

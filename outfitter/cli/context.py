@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+
+from typing import Protocol
 
 from attrs import frozen
 
@@ -12,13 +13,21 @@ from outfitter.host import Host
 from outfitter.model.request import Ambient
 
 
+class HostMaker(Protocol):
+    """Builds the real effects; without `remember` they write no cache."""
+
+    def __call__(self, remember: bool = True) -> Host:
+        """A host for one launch or command."""
+        ...
+
+
 @frozen
 class Context:
-    """A command's surroundings. `host` builds the real effects on first use, so that help and pure commands stay fast."""
+    """A command's surroundings. `host` builds the real effects on use, so that help and pure commands stay fast."""
 
     ambient: Ambient
     console: Console
-    host: Callable[[], Host]
+    host: HostMaker
 
     def fail(self, error: LaunchError, as_json: bool = False) -> int:
         """Say an error and give the exit code of a command other than `run`: 2 for usage, else 1 (spec/80)."""

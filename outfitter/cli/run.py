@@ -90,7 +90,7 @@ def _go(context: Context, as_json: bool, asked: Request) -> int:
     unusable = _evidence_refusal(asked)
     if unusable is not None:
         return _fail(context, as_json, unusable)
-    host = context.host()
+    host = context.host(remember=not asked.dry_run)
     if asked.dry_run:
         planned = perform(prepare(host, asked))
         return fold(planned, partial(_show_plan, context, as_json), partial(_refused, context, asked, as_json))

@@ -18,10 +18,10 @@ def context(console: Console) -> Context:
     """The surroundings of one command in this process."""
     here = ambient(os.environ)
 
-    def host() -> Host:
+    def host(remember: bool = True) -> Host:
         from outfitter.edges.real import real_host
 
-        return real_host(here, console)
+        return real_host(here, console, remember)
 
     return Context(here, console, host)
 

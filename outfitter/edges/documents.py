@@ -22,8 +22,8 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _SCHEMA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "schemas", "settings.json")
 
 
-def documents(cache_directory: str | None) -> Callable[[str, DocumentForm], Document | None]:
-    """A reader of documents over a cache in `<cache_directory>/documents/v1` (None: no cache).
+def documents(cache_directory: str | None, remember: bool = True) -> Callable[[str, DocumentForm], Document | None]:
+    """A reader of documents over a cache in `<cache_directory>/documents/v1` (None: no cache; without `remember` it is only read).
 
     The reader takes an absolute path and a form and never raises for what a file is or holds: an absent file is None,
     all else a `Document`, whose problems say why it could not be read. A dangling link is not absent (spec/95 YML-15).
@@ -39,7 +39,7 @@ def documents(cache_directory: str | None) -> Callable[[str, DocumentForm], Docu
             return None
         except OSError as error:
             return _flawed(path, _reason(path, error))
-        return _named(path, _remembered(cache, content, form))
+        return _named(path, _remembered(cache, content, form, remember))
 
     return document
 
@@ -103,7 +103,7 @@ def _named(path: str, parsed: Parsed) -> Document:
     )
 
 
-def _remembered(cache: str, content: bytes, form: DocumentForm) -> Parsed:
+def _remembered(cache: str, content: bytes, form: DocumentForm, remember: bool) -> Parsed:
     """The parse of these bytes: from the cache where it holds one beyond doubt, else fresh and then remembered if it has no flaw."""
     schema = _schema() if form == "settings" else b""
     place = os.path.join(cache, _key(content, form, schema)) if cache and form != "text" else ""
@@ -113,7 +113,7 @@ def _remembered(cache: str, content: bytes, form: DocumentForm) -> Parsed:
     from outfitter.syntax.parse import parse
 
     parsed = parse(content, form, schema)
-    if place and not parsed.flaws:
+    if place and remember and not parsed.flaws:
         _save(place, parsed)
     return parsed
 

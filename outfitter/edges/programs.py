@@ -37,11 +37,14 @@ def find_harness(command: str, path: str) -> Outcome[str]:
     return Failure(refused or HarnessUnavailable(command, "", "is not installed: not found on PATH", _install(command)))
 
 
-def prober(cache_directory: str, env: Mapping[str, str]) -> Callable[[str, tuple[str, ...]], str]:
+def prober(
+    cache_directory: str, env: Mapping[str, str], remember: bool = True
+) -> Callable[[str, tuple[str, ...]], str]:
     """A function (executable, arguments) → what the program prints, 10 s and 1 MiB at most.
 
     It runs without a terminal, in a process group and a configuration directory of its own, once for each path, size and mtime:
-    the text is kept in `<cache_directory>/probes/`. A cache that cannot be read or written is none.
+    the text is kept in `<cache_directory>/probes/`. A cache that cannot be read or written is none;
+    without `remember` it is only read.
     """
 
     def probe(executable: str, arguments: tuple[str, ...]) -> str:
@@ -50,7 +53,7 @@ def prober(cache_directory: str, env: Mapping[str, str]) -> Callable[[str, tuple
         if known is not None:
             return known
         text, whole = ask_program(executable, arguments, env)
-        if whole:
+        if whole and remember:
             _keep(kept, text)
         return text
 

@@ -31,13 +31,13 @@ SETTINGS_FILES = ("settings.local.yml", "settings.yml")
 KEY = b"cache_directory:"
 
 
-def real_host(ambient: Ambient, console: Console) -> Host:
-    """Real effects for this process: one launch, or one command."""
+def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host:
+    """Real effects for this process: one launch, or one command. Without `remember` no cache is written (a dry run)."""
     fill_closed_streams()
     log = RunLog(ambient.state_root)
     step, steps = recorder(time.time_ns)
     return Host(
-        sources=_sources(ambient),
+        sources=_sources(ambient, remember),
         projecting=projecting(ambient),
         durable=_durable_on_use(ambient.state_root),
         trees=TREES,
@@ -78,18 +78,18 @@ def _plain_value(read: Callable[[str], bytes | None], path: str) -> str:
     return os.fsdecode(value) if value and value[:1] not in b"{[|>&*!%@`\"'" and b"\\" not in value else ""
 
 
-def _sources(ambient: Ambient) -> Sources:
+def _sources(ambient: Ambient, remember: bool) -> Sources:
     directory = early_cache_directory(ambient.home)
     return Sources(
         project_root=sources.project_root,
         listing=sources.listing,
-        document=documents(directory),
+        document=documents(directory, remember),
         read=sources.read,
         names=sources.names,
         real=sources.real,
         find_harness=find_harness,
         digest=sources.digest,
-        probe=prober(directory, ambient.env),
+        probe=prober(directory, ambient.env, remember),
         newest_head=_newest_head,
     )
 

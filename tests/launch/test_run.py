@@ -1,0 +1,146 @@
+"""A launch from outside: identity, arguments, exit codes, bad input, and nothing left behind (spec/80, seed 001)."""
+
+import json
+import os
+
+import pytest
+
+
+def test_the_harness_sees_identity_arguments_and_working_directory(machine):
+    machine.agent("a", "You are the one with marker-7731.")
+    ended = machine.run("run", "a", "--", "--some-flag", "x y")
+    assert ended.code == 0, ended.err
+    assert ended.argv[-2:] == ["--some-flag", "x y"]
+    assert "marker-7731" in json.dumps(ended.seen["texts"])
+    assert ended.seen["cwd"] == str(machine.project)
+    assert machine.run_directories() == []
+
+
+@pytest.mark.parametrize("code", [0, 1, 37, 127, 255])
+def test_the_harness_exit_code_is_ours(machine, code):
+    machine.agent("a")
+    assert machine.run("run", "a", script=[["exit", code]]).code == code
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("default_agent: a\ndefault_agent: b\n", ["default_agent", "settings.yml:2"]),
+        ("- a list\n", ["settings.yml"]),
+        ("a: [1\n", ["settings.yml"]),
+        ("a:\n\tb: 1\n", ["settings.yml", "tab"]),
+        ("state_persistence: {cache/: no}\n", ["cache/", "no"]),
+    ],
+)
+def test_broken_settings_are_one_clear_line_and_start_nothing(machine, settings, words):
+    machine.agent("a")
+    machine.settings(settings)
+    ended = machine.run("run", "a")
+    assert ended.code in (122, 125)
+    assert ended.seen is None
+    assert all(word in ended.err for word in words), ended.err
+    assert "Traceback" not in ended.err
+    assert machine.run_directories() == []
+
+
+def test_a_missing_agent_names_the_nearest(machine):
+    machine.agent("reviewer")
+    ended = machine.run("run", "reviewr")
+    assert ended.code == 125
+    assert "reviewer" in ended.err
+
+
+def test_an_empty_home_says_how_to_begin(machine):
+    ended = machine.run()
+    assert ended.code == 125
+    assert "outfitter setup" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda path: path.unlink(), 127),
+        (lambda path: path.chmod(0o644), 126),
+        (lambda path: path.write_text("#!/no/such/interpreter\n"), 126),
+        (lambda path: (path.unlink(), path.mkdir()), 126),
+    ],
+)
+def test_a_harness_that_cannot_run_leaves_nothing(machine, make, code):
+    machine.agent("a")
+    make(machine.bin / "pi")
+    ended = machine.run("run", "a", env={"PATH": str(machine.bin)})
+    assert ended.code == code, ended.err
+    assert machine.run_directories() == []
+    assert not (machine.home / ".pi").exists()
+
+
+def test_a_durable_path_of_the_wrong_kind_is_named_and_untouched(machine):
+    machine.agent("a")
+    machine.put(machine.home / ".pi/agent/trust.json/inside", "x")
+    ended = machine.run("run", "a")
+    assert ended.code == 125
+    assert "trust.json" in ended.err
+    assert "state_persistence" in ended.err
+    assert (machine.home / ".pi/agent/trust.json/inside").read_text() == "x"
+    assert machine.run_directories() == []
+
+
+def test_special_files_in_the_projection_do_not_hang(machine):
+    machine.agent("a")
+    ended = machine.run("run", "a", script=[["pipe", "p"], ["link", "loop", "loop"], ["link", "out", "/"]], timeout=30)
+    assert ended.code == 0, ended.err
+    assert "p" in ended.err
+    assert machine.run_directories() == []
+
+
+def test_45000_unknown_files_are_a_few_lines_and_little_memory(machine):
+    machine.agent("a")
+    process = machine.start("run", "a", script=[["fill", "junk", 45_000, 1]])
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert len((out + err).splitlines()) < 40
+    import resource
+
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 200 * 1024
+    assert machine.run_directories() == []
+
+
+def test_no_trace_back_without_debug_and_one_with_it(machine):
+    machine.agent("a")
+    machine.put(machine.bin / "pi", "not a program", 0o755)
+    for debug in ("0", "1"):
+        ended = machine.run("run", "a", env={"OUTFITTER_DEBUG": debug, "PATH": str(machine.bin)})
+        assert ended.code == 126, ended.err
+        assert "Traceback" not in ended.err
+
+
+def test_a_dry_run_starts_and_writes_nothing(machine):
+    machine.agent("a", "marker-1")
+    before = sorted(path for path in machine.top.rglob("*") if ".agents/cache" not in str(path))
+    ended = machine.run("run", "a", "--dry-run", "--json")
+    assert (ended.code, ended.seen) == (0, None), ended.err
+    plan = json.loads(ended.out)
+    assert plan["agent"] == "a"
+    assert "PI_CODING_AGENT_DIR" in plan["environment"]["sets"]
+    after = sorted(
+        path for path in machine.top.rglob("*") if ".agents/cache" not in str(path) and "script-" not in path.name
+    )
+    assert after == before
+
+
+def test_json_puts_one_error_object_on_stderr(machine):
+    ended = machine.run("run", "nobody", "--dry-run", "--json")
+    error = json.loads(ended.err)
+    assert (error["exit"], error["kind"], ended.out) == (125, "composition-failed", "")
+
+
+def test_an_ascii_locale_is_no_obstacle(machine):
+    project = machine.top / "proj-é"
+    project.mkdir()
+    machine.agent("a", "You — are A.", under=project)
+    machine.settings("custom_settings: {note: 'an — em dash'}\n", under=project)
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii", "LANG": None}
+    ended = machine.run("run", "a", script=[["write", "odd-é", "1"]], cwd=project, env=env)
+    assert ended.code == 0, ended.err
+    assert "odd-" in ended.err
+    assert os.fsencode(ended.err).isascii()
