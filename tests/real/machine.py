@@ -8,6 +8,7 @@ import time
 
 from tests.machine import Machine
 from tests.real.programs import Programs
+from tests.real.terminal import Screen
 
 TOKEN = "loopback-token"
 
@@ -69,6 +70,10 @@ class RealMachine(Machine):
 
     def run(self, *words, script=(), cwd=None, env=None, timeout=180):
         return super().run(*words, script=script, cwd=cwd, env=env, timeout=timeout)
+
+    def terminal(self, *words, **env):
+        """`outfitter` on a terminal; close it when done."""
+        return Screen([sys.executable, "-m", "outfitter", *words], self.project, self.env(**env))
 
     def turns(self):
         """The requests for a model's turn so far, oldest first."""
