@@ -120,8 +120,8 @@ def test_a_batch_with_every_kind_of_input_adds_up_and_resumes(machine):
     machine.put(tasks / "zero", b"a\0b")
     os.mkfifo(tasks / "pipe")
     # The stand-in decides by what it is given on its standard input.
-    act = 'read word number; case "$number" in 3) kill -9 $PPID;; 5) sleep 30;; esac; echo said $number'
-    words = (str(tasks), str(tasks / "gone.md"), str(tasks / "t01.md"), "--jobs", "2", "--timeout", "6")
+    act = 'read word number; case "$number" in 3) kill -9 $PPID;; 5) sleep 300;; esac; echo said $number'
+    words = (str(tasks), str(tasks / "gone.md"), str(tasks / "t01.md"), "--jobs", "2", "--timeout", "15")
     ended, result = batch(machine, *words, script=[["run", act]], timeout=200)
     assert ended.code == 1, ended.err
     assert result["counts"] == {"selected": 16, "succeeded": 10, "failed": 4, "skipped": 1, "missing": 1}
