@@ -17,7 +17,7 @@ _SECRET_NAMES = (
     "models.json",
     "mcp.json",
     ".mcp.json",
-    "settings.json",
+    "mcp-auth.json",
     ".claude.json",
     ".credentials.json",
 )

@@ -52,7 +52,7 @@ class Bench:
         self.answers: list[str] = []
         self.questions: list[str] = []
         self.slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(self.project))
-        self.number = 0
+        self.number = self.options.pop("number", 0)
 
     # ---------------------------------------------------------------- before
 
