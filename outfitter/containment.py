@@ -14,7 +14,8 @@ def faults(plan: ProjectionPlan) -> tuple[str, ...]:
     files = [item.path for item in plan.generated]
     files += [item.path for item in plan.copied]
     files += [seed.path for seed in plan.seeds if not seed.path.endswith("/")]
-    return tuple(dict.fromkeys((*_strays(plan), *_doubles(files), *_clashes(plan, frozenset(files)))))
+    strays = tuple(_strays(plan))
+    return strays or tuple(dict.fromkeys((*_doubles(files), *_clashes(plan, frozenset(files)))))
 
 
 def _strays(plan: ProjectionPlan) -> Iterator[str]:

@@ -63,7 +63,7 @@ class Builder:
 
     def write(self, path: str, data: bytes, executable: bool) -> Row:
         """A new file, 0600 or 0700; its row, with an empty path, as the descriptor tells it after the last byte."""
-        self.make_directory(os.path.dirname(path))
+        self._make_parent(path)
         mode = 0o700 if executable else 0o600
         descriptor = os.open(path, _NEW, mode)
         try:
@@ -79,7 +79,7 @@ class Builder:
 
     def link(self, target: str, path: str) -> None:
         """A symbolic link at `path`."""
-        self.make_directory(os.path.dirname(path))
+        self._make_parent(path)
         os.symlink(target, path)
 
     def ensure_durable(self, path: str, directory: bool, create: bytes) -> str:
@@ -116,6 +116,10 @@ class Builder:
                 raise NotADirectoryError(errno.ENOTDIR, "not a directory", above)
             above = os.path.dirname(above)
         return target
+
+    def _make_parent(self, path: str) -> None:
+        self._root_of(path)
+        self.make_directory(os.path.dirname(path))
 
     def _root_of(self, path: str) -> str:
         """The run directory above a path; refuses what lies in none."""
