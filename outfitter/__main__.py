@@ -1,7 +1,5 @@
 """`python -m outfitter`."""
 
-import sys
+from outfitter.main import console_entry
 
-from outfitter.main import main
-
-sys.exit(main())
+console_entry()

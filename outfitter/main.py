@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from difflib import get_close_matches
@@ -37,6 +38,9 @@ COMMANDS: dict[str, str] = {
     "cache": "Outfitter's own cache: dir, prune, clean",
 }
 
+# An option of this process to itself: how its terminal is spoken to.
+_SPOKEN = "outfitter_spoken"
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and give its exit code. `argv` excludes the program's name."""
@@ -49,7 +53,27 @@ def main(argv: list[str] | None = None) -> int:
 
 def console_entry() -> None:
     """The entry point of the installed command: leaves with the code at once, for nothing is left to tear down."""
+    in_utf8()
     sys.exit(main())
+
+
+def in_utf8() -> None:
+    """Go on in UTF-8 mode where the locale names files otherwise, speaking to the terminal as before (spec/95 PYE-01).
+
+    Settings and trees are UTF-8 whatever the locale says; without this a path in them could not be looked up. The restart
+    is by options alone, so that the harness inherits the environment as it was.
+    """
+    spoken = getattr(sys, "_xoptions", {}).get(_SPOKEN)
+    if spoken:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding=spoken)
+    elif sys.getfilesystemencoding() != "utf-8" and sys.executable:
+        spoken = sys.stdout.encoding if sys.stdout else "ascii"
+        try:
+            os.execv(sys.executable, [sys.executable, "-X", "utf8", "-X", f"{_SPOKEN}={spoken}", *sys.orig_argv[1:]])
+        except OSError:
+            return
 
 
 def _dispatch(parts: GlobalWords) -> int:

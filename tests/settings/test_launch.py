@@ -154,6 +154,21 @@ def test_pye_01_an_ascii_locale_with_settings_and_a_project_beyond_it(ready):
     assert "projekt-\\xc3\\xbc" in err or "projekt-\\xfc" in err or "projekt-\\udcc3\\udcbc" in err
 
 
+@pytest.mark.parametrize("spoken", ["ascii", "iso-8859-1"])
+def test_pye_01_a_path_in_a_utf_8_file_is_found_in_any_locale(ready, spoken):
+    ready.settings("sources: [{path: ../katalog-ü}]\ndefault_agent: x\n")
+    front = 'description: é\nappend_system_prompt: {file: "agents/x/ü.md"}\n'
+    ready.put("katalog-ü/agents/x/agent.md", f"---\n{front}---\nI am X.\n")
+    ready.put("katalog-ü/agents/x/ü.md", "Appended ü.\n")
+    other = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": spoken}
+    ended = ready.run("run", env=other)
+    assert (ended.code, ended.err) == (0, "")
+    assert "Appended ü." in str(ended.seen["texts"])
+    assert {name: ended.seen["env"].get(name) for name in other} == other
+    listed = ready.run("settings", "sources", env=other).out
+    assert listed == ('[{"path": "../katalog-\\xfc"}]\n' if spoken == "ascii" else '[{"path": "../katalog-\udcfc"}]\n')
+
+
 def test_a_warm_launch_reads_settings_without_a_parser(ready):
     ready.settings("state_persistence: {cache/: discard}\n")
     code = (
