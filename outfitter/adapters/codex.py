@@ -162,7 +162,7 @@ def _remarks(
         message = (
             f"agent {agent}: codex reads skills from the home's and the project's skills/ alone; not {', '.join(out)}"
         )
-        notices.append(Notice("notice", "skills-out-of-reach", message))
+        notices.append(Notice("warning", "skills-out-of-reach", message))
     asking = [s.id for s in composition.servers if "default_tools_approval_mode" not in s.definition]
     if asking and "exec" in words:
         message = f"codex exec refuses every MCP call that would need an approval; servers: {', '.join(asking)}"

@@ -148,7 +148,7 @@ def test_006_6_6_what_codex_cannot_project_is_named() -> None:
         ),
     )
     assert plan.unsupported == ("skills", "tools", "prompt_template", "plugins")
-    assert "one" in said(plan, "skills-out-of-reach", "notice")[0]
+    assert "one" in said(plan, "skills-out-of-reach")[0]
 
 
 def test_006_6_7_extensions_are_never_reported() -> None:
