@@ -52,3 +52,9 @@ def test_the_exit_code_tables_agree():
     page = (ROOT / "docs/exit-codes.md").read_text()
     for code, meaning in RUN_CODES:
         assert f"| {code} | {meaning} |" in page, code
+
+
+def test_every_module_has_its_place_in_the_layers():
+    placed = set(re.findall(r"outfitter\.(\w+)", (ROOT / ".importlinter").read_text()))
+    ours = {path.stem if path.is_file() else path.name for path in (ROOT / "outfitter").iterdir()}
+    assert ours - placed - {"__init__", "__pycache__", "schemas", "py"} == set()
