@@ -103,9 +103,9 @@ class Rows(Sequence[Row]):
         return folder.row(position, posixpath.basename(path))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or len(self) != len(other):
-            return NotImplemented if not isinstance(other, Sequence) else False
-        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -178,16 +178,20 @@ def folder_digest(names: Sequence[bytes], tags: bytes, digests: bytes) -> bytes:
 def seal(folders: Mapping[bytes, Folder]) -> dict[bytes, Folder]:
     """The same folders with every directory's digest filled in, its own and in its parent's column, from the leaves up.
 
-    A folder that comes with its digest keeps it unless a subdirectory's changed. The root's folder must be among them.
+    A folder that comes with its digest keeps it, unless one below it comes without. The root's folder must be among them.
     """
-    sealed: dict[bytes, Folder] = {}
-    for path in sorted(folders, key=_depth, reverse=True):
-        folder = folders[path]
+    sealed = dict(folders)
+    stale: set[bytes] = set()
+    for path, folder in folders.items():
+        above = path
+        while not folder.digest and above not in stale:
+            stale.add(above)
+            above = posixpath.dirname(above)
+    for path in sorted(stale, key=_depth, reverse=True):
+        folder = sealed[path]
         digests = _with_subfolders(folder, sealed) if b"d" in folder.tags else folder.digests
-        if digests is not folder.digests or not folder.digest:
-            digest = folder_digest(folder.children(), folder.tags, digests)
-            folder = folder._replace(digests=digests, digest=digest)
-        sealed[path] = folder
+        digest = folder_digest(folder.children(), folder.tags, digests)
+        sealed[path] = folder._replace(digests=digests, digest=digest)
     return sealed
 
 
@@ -196,14 +200,14 @@ def _depth(path: bytes) -> int:
 
 
 def _with_subfolders(folder: Folder, sealed: Mapping[bytes, Folder]) -> bytes:
-    """The digest column with each subdirectory's digest; the very same bytes where none changed."""
+    """The digest column with each subdirectory's digest."""
     names = folder.children()
     column = bytearray(folder.digests)
     index = folder.tags.find(b"d")
     while index >= 0:
         column[index * DIGEST_SIZE : (index + 1) * DIGEST_SIZE] = sealed[join(folder.path, names[index])].digest
         index = folder.tags.find(b"d", index + 1)
-    return folder.digests if column == folder.digests else bytes(column)
+    return bytes(column)
 
 
 def tree_of(folders: Mapping[bytes, Folder], taken_ns: int, files_read: int = 0, files_cached: int = 0) -> Tree:

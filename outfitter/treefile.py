@@ -62,21 +62,15 @@ def _load_folder(data: bytes, offset: int) -> tuple[Folder, int]:
     d = c + count
     e = d + count * STAT.size
     f = e + count * DIGEST_SIZE
-    noted: list[Remark] = []
     end = f
+    if not remarks:
+        own = digest if digest != NO_DIGEST else b""
+        return Folder(data[a:b], data[b:c], data[c:d], data[d:e], data[e:f], (), newest, own), end
+    noted: list[Remark] = []
     for _ in range(remarks):
         index, target, note = _REMARK.unpack_from(data, end)
         middle = end + _REMARK.size + target
         noted.append(Remark(index, data[end + _REMARK.size : middle], data[middle : middle + note].decode()))
         end = middle + note
     own = b"" if digest == NO_DIGEST else digest
-    return Folder(
-        path=data[a:b],
-        names=data[b:c],
-        tags=data[c:d],
-        stats=data[d:e],
-        digests=data[e:f],
-        remarks=tuple(noted),
-        newest=newest,
-        digest=own,
-    ), end
+    return Folder(data[a:b], data[b:c], data[c:d], data[d:e], data[e:f], tuple(noted), newest, own), end

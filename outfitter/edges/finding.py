@@ -8,7 +8,7 @@ from stat import S_IFMT, S_IFREG
 
 from blake3 import blake3
 
-from outfitter.tree import NO_DIGEST, NO_STAT, STAT, Folder, Remark
+from outfitter.tree import DIGEST_SIZE, NO_DIGEST, NO_STAT, STAT, Folder, Remark
 
 BUFFER_SIZE = 1 << 20
 
@@ -31,38 +31,44 @@ class Draft:
         self.path = path
         self.names = names
         self.tags = bytearray([PENDING]) * len(names)
-        self.stats = [NO_STAT] * len(names)
-        self.digests = [NO_DIGEST] * len(names)
+        self.stats = bytearray(STAT.size * len(names))
+        self.digests = bytearray(DIGEST_SIZE * len(names))
         self.targets: dict[int, bytes] = {}
         self.notes: dict[int, str] = {}
 
     def put(self, index: int, finding: Finding) -> None:
         """What one child is."""
-        self.tags[index], self.stats[index], self.digests[index], note = finding
+        self.tags[index], stat, digest, note = finding
+        self.stats[index * STAT.size : (index + 1) * STAT.size] = stat
+        self.digests[index * DIGEST_SIZE : (index + 1) * DIGEST_SIZE] = digest
         if note:
             self.notes[index] = note
+
+    def stat(self, index: int) -> bytes:
+        """One child's packed stat."""
+        return bytes(self.stats[index * STAT.size : (index + 1) * STAT.size])
 
     def folder(self) -> Folder:
         """The finished directory, without what vanished."""
         if VANISHED in self.tags:
             self._drop_vanished()
-        noted = sorted(self.targets.keys() | self.notes.keys())
+        noted = sorted(self.targets.keys() | self.notes.keys()) if self.targets or self.notes else ()
         remarks = tuple([Remark(i, self.targets.get(i, b""), self.notes.get(i, "")) for i in noted])
-        stats = b"".join(self.stats)
+        stats = bytes(self.stats)
         words = memoryview(stats).cast("q")
         newest = max(max(words[3::6], default=0), max(words[4::6], default=0))
-        names = b"\0".join(self.names)
-        return Folder(self.path, names, bytes(self.tags), stats, b"".join(self.digests), remarks, newest)
+        return Folder(self.path, b"\0".join(self.names), bytes(self.tags), stats, bytes(self.digests), remarks, newest)
 
     def _drop_vanished(self) -> None:
         kept = [index for index, tag in enumerate(self.tags) if tag != VANISHED]
         place = {index: number for number, index in enumerate(kept)}
+        digests = [self.digests[i * DIGEST_SIZE : (i + 1) * DIGEST_SIZE] for i in kept]
         self.targets = {place[i]: target for i, target in self.targets.items() if i in place}
         self.notes = {place[i]: note for i, note in self.notes.items() if i in place}
         self.names = [self.names[i] for i in kept]
+        self.stats = bytearray().join([self.stat(i) for i in kept])
+        self.digests = bytearray().join(digests)
         self.tags = bytearray([self.tags[i] for i in kept])
-        self.stats = [self.stats[i] for i in kept]
-        self.digests = [self.digests[i] for i in kept]
 
 
 def examine(directory: int, name: bytes, buffer: memoryview) -> Finding:

@@ -28,7 +28,8 @@ def scan(root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool, *, 
     limit = None if trusted else taken_ns - GRANULARITY_NS
     known = pack(known_rows).folders if known_rows else {}
     walk = _walked(root, lambda descriptor: Pass(descriptor, known, limit, cross_mounts))
-    return tree_of(walk.folders, started, walk.read, walk.cached)
+    files = sum([folder.tags.count(b"f") + folder.tags.count(b"x") for folder in walk.folders.values()])
+    return tree_of(walk.folders, started, walk.read, max(files - walk.read, 0))
 
 
 def look_again(root: str, known_rows: Sequence[Row], taken_ns: int) -> Sequence[Row]:
@@ -82,4 +83,4 @@ def _carry_out(walk: Pass, root: int) -> None:
             break
     for draft in walk.drafts.values():
         for index in [i for i, tag in enumerate(draft.tags) if tag in (PENDING, CHANGED)]:
-            draft.put(index, (UNREADABLE, draft.stats[index], NO_DIGEST, errorcode[EAGAIN]))
+            draft.put(index, (UNREADABLE, draft.stat(index), NO_DIGEST, errorcode[EAGAIN]))

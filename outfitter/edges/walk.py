@@ -43,7 +43,6 @@ class Pass:
 
     __slots__ = (
         "buffer",
-        "cached",
         "cross",
         "cursor",
         "device",
@@ -73,13 +72,16 @@ class Pass:
         self.drafts: dict[bytes, Draft] = {}
         self.same: frozenset[bytes] = frozenset()
         self.buffer = memoryview(bytearray(BUFFER_SIZE))
-        self.read = self.cached = 0
+        self.read = 0
 
     def list_from(self, path: bytes) -> None:
         """List the directory at `path` and all below it; raises `OSError` where `path` itself cannot be listed."""
         waiting = self.list_one(path)
         while waiting:
             below = waiting.pop()
+            if below in self.same:
+                waiting += self._keep(self.known[below])
+                continue
             try:
                 waiting += self.list_one(below)
             except OSError as error:
@@ -103,11 +105,15 @@ class Pass:
         if known is not None and self.unchanged(known, names, listed):
             return self._keep(known)
         draft = self.drafts[path] = Draft(path, names.split(b"\0") if listed else [])
-        for index, entry in enumerate(listed):
-            if known is not None or not entry.is_file(follow_symlinks=False):
-                self._classify(draft, index, descriptor)
         if known is not None:
+            for index in range(len(listed)):
+                self._classify(draft, index, descriptor)
             self._recall(draft, known)
+        else:
+            for index in [i for i, entry in enumerate(listed) if not entry.is_file(follow_symlinks=False)]:
+                self._classify(draft, index, descriptor)
+        if DIRECTORY not in draft.tags:
+            return []
         return [join(path, name) for name, tag in zip(draft.names, draft.tags, strict=True) if tag == DIRECTORY][::-1]
 
     def listing(self, descriptor: int, known: Folder | None) -> tuple[list[os.DirEntry[str]], bytes]:
@@ -134,11 +140,11 @@ class Pass:
 
     def _keep(self, known: Folder) -> list[bytes]:
         self.folders[known.path] = known
-        tags = known.tags
-        self.cached += tags.count(b"f") + tags.count(b"x")
-        if b"d" not in tags:
+        if b"d" not in known.tags:
             return []
-        return [join(known.path, n) for n, tag in zip(known.children(), tags, strict=True) if tag == DIRECTORY][::-1]
+        return [join(known.path, n) for n, tag in zip(known.children(), known.tags, strict=True) if tag == DIRECTORY][
+            ::-1
+        ]
 
     def _classify(self, draft: Draft, index: int, descriptor: int) -> None:
         """What a child is, by lstat; regular files stay pending, with their stat."""
@@ -170,11 +176,10 @@ class Pass:
             place = places.get(draft.names[index], -1) if tag == PENDING else -1
             if place < 0 or place in doubted or known.tags[place] not in (FILE, EXECUTABLE):
                 continue
-            stat = draft.stats[index]
+            stat = draft.stat(index)
             if stat == known.stats[place * STAT.size : (place + 1) * STAT.size] and not self._racy(stat):
                 digest = known.digests[place * DIGEST_SIZE : (place + 1) * DIGEST_SIZE]
                 draft.put(index, (known.tags[place], stat, digest, ""))
-                self.cached += 1
 
     def _racy(self, stat: bytes) -> bool:
         _, _, _, mtime, ctime, _ = STAT.unpack(stat)
@@ -190,7 +195,7 @@ class Pass:
         elif error.errno in (ENOTDIR, ELOOP):
             draft.tags[index] = CHANGED
         else:
-            draft.put(index, (UNREADABLE, draft.stats[index], NO_DIGEST, word(error)))
+            draft.put(index, (UNREADABLE, draft.stat(index), NO_DIGEST, word(error)))
 
     def _open_again(self, path: bytes) -> Draft:
         """The draft of a directory; one that was kept as known becomes a draft again."""
@@ -198,20 +203,23 @@ class Pass:
         if known is not None:
             draft = self.drafts[path] = Draft(path, known.children())
             draft.tags[:] = known.tags
-            draft.stats = [known.stats[i : i + STAT.size] for i in range(0, len(known.stats), STAT.size)]
-            draft.digests = [known.digests[i : i + DIGEST_SIZE] for i in range(0, len(known.digests), DIGEST_SIZE)]
+            draft.stats[:], draft.digests[:] = known.stats, known.digests
             draft.targets = {remark.place: remark.target for remark in known.remarks if remark.target}
         return self.drafts[path]
 
-    def pending(self) -> list[tuple[Draft, list[int]]]:
+    def pending(self) -> list[tuple[Draft, Sequence[int]]]:
         """The files still to be read, by directory, in the order of the walk."""
-        found = []
+        found: list[tuple[Draft, Sequence[int]]] = []
         for draft in self.drafts.values():
             if PENDING in draft.tags:
-                found.append((draft, [index for index, tag in enumerate(draft.tags) if tag == PENDING]))
+                tags = draft.tags
+                whole = tags.count(PENDING) == len(tags)
+                found.append(
+                    (draft, range(len(tags)) if whole else [i for i, tag in enumerate(tags) if tag == PENDING])
+                )
         return found
 
-    def read_here(self, work: Sequence[tuple[Draft, list[int]]]) -> None:
+    def read_here(self, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
         """Read pending files in this process."""
         for draft, indexes in work:
             try:
@@ -223,8 +231,9 @@ class Pass:
                     draft.put(index, lost)
                 continue
             for index in indexes:
-                draft.put(index, examine(descriptor, draft.names[index], self.buffer))
-            self.read += len(indexes)
+                finding = examine(descriptor, draft.names[index], self.buffer)
+                draft.put(index, finding)
+                self.read += finding[0] in (FILE, EXECUTABLE)
 
     def settle_changed(self) -> bool:
         """Look again at what was no longer what its listing said; whether there is more to read or list after that."""

@@ -10,21 +10,21 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from struct import Struct
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from outfitter.edges.cursor import Cursor
-from outfitter.edges.finding import Draft, examine
+from outfitter.edges.finding import Draft, Finding, examine
 from outfitter.edges.walk import Pass
-from outfitter.tree import Folder
+from outfitter.tree import DIGEST_SIZE, STAT, Folder
 
 MOST_WORKERS = 16
 # A pipe holds at least 16 KiB everywhere: no more numbers than that are handed out.
-MOST_CHUNKS = 4000
-CHUNK_FILES = 48
-CHUNK_ROWS = 500
+MOST_PARTS = 4000
+PART_FILES = 48
+PART_ROWS = 500
 _NUMBER = Struct("<I")
-# tag, length of the note, note, packed stat, digest
-_SLOT = Struct("<BB14s48s32s")
+# Room for a note: `unstable`, or an errno's name.
+NOTE_SIZE = 16
 
 
 def cores() -> int:
@@ -35,43 +35,106 @@ def cores() -> int:
         return min(os.cpu_count() or 1, MOST_WORKERS)
 
 
-def read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, list[int]]]) -> None:
+class Run(NamedTuple):
+    """Pending files of one directory, and where the first one's answer goes."""
+
+    draft: Draft
+    indexes: Sequence[int]
+    start: int
+
+
+def read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
     """Read pending files in as many processes as pay; what none of them answered stays pending."""
-    every = [(draft, index) for draft, indexes in work for index in indexes]
-    size = max(CHUNK_FILES, -(-len(every) // MOST_CHUNKS))
-    starts = range(0, len(every), size)
-    with mmap.mmap(-1, len(every) * _SLOT.size) as shared:
-        share(len(starts), lambda: _Reading(root, walk.buffer, every, size, shared))
-        for place, (draft, index) in enumerate(every):
-            tag, length, note, stat, digest = _SLOT.unpack_from(shared, place * _SLOT.size)
-            if tag:
-                draft.put(index, (tag, stat, digest, note[:length].decode()))
-                walk.read += 1
+    runs: list[Run] = []
+    count = 0
+    for draft, indexes in work:
+        runs.append(Run(draft, indexes, count))
+        count += len(indexes)
+    parts = _parts(runs, max(PART_FILES, -(-count // MOST_PARTS)))
+    with _Answers(count) as answers:
+        share(len(parts), lambda: _Reading(root, walk.buffer, parts, answers))
+        for run in runs:
+            walk.read += answers.give(run)
+
+
+def _parts(runs: Sequence[Run], size: int) -> list[list[Run]]:
+    """The runs cut and gathered into parts of about `size` files."""
+    parts: list[list[Run]] = []
+    room = 0
+    for draft, indexes, start in runs:
+        at = 0
+        while at < len(indexes):
+            if room <= 0:
+                parts.append([])
+                room = size
+            taken = min(room, len(indexes) - at)
+            parts[-1].append(Run(draft, indexes[at : at + taken], start + at))
+            at += taken
+            room -= taken
+    return parts
+
+
+class _Answers:
+    """What workers found, in shared memory: columns as a draft's, and one for notes."""
+
+    def __init__(self, count: int) -> None:
+        self.tags, self.notes = mmap.mmap(-1, count), mmap.mmap(-1, count * NOTE_SIZE)
+        self.stats, self.digests = mmap.mmap(-1, count * STAT.size), mmap.mmap(-1, count * DIGEST_SIZE)
+
+    def __enter__(self) -> _Answers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for column in (self.tags, self.notes, self.stats, self.digests):
+            column.close()
+
+    def put(self, place: int, finding: Finding) -> None:
+        """One answer; its tag last, so that what is there is whole."""
+        tag, stat, digest, note = finding
+        self.stats[place * STAT.size : (place + 1) * STAT.size] = stat
+        self.digests[place * DIGEST_SIZE : (place + 1) * DIGEST_SIZE] = digest
+        if note:
+            self.notes[place * NOTE_SIZE : (place + 1) * NOTE_SIZE] = note.encode().ljust(NOTE_SIZE, b"\0")
+        self.tags[place] = tag
+
+    def give(self, run: Run) -> int:
+        """Put the answers of a run into its draft; how many files were read."""
+        draft, indexes, start = run
+        end = start + len(indexes)
+        tags = self.tags[start:end]
+        read = tags.count(b"f") + tags.count(b"x")
+        noted = self.notes[start * NOTE_SIZE : end * NOTE_SIZE].strip(b"\0")
+        if read == len(indexes) == len(draft.tags) and not noted:
+            draft.tags[:] = tags
+            draft.stats[:] = self.stats[start * STAT.size : end * STAT.size]
+            draft.digests[:] = self.digests[start * DIGEST_SIZE : end * DIGEST_SIZE]
+            return read
+        for place, index in enumerate(indexes, start):
+            if self.tags[place]:
+                draft.put(index, self._at(place))
+        return read
+
+    def _at(self, place: int) -> Finding:
+        note = self.notes[place * NOTE_SIZE : (place + 1) * NOTE_SIZE].rstrip(b"\0").decode()
+        stat = self.stats[place * STAT.size : (place + 1) * STAT.size]
+        return self.tags[place], stat, self.digests[place * DIGEST_SIZE : (place + 1) * DIGEST_SIZE], note
 
 
 class _Reading:
-    """Reads runs of pending files into shared slots."""
+    """Reads parts of the pending files."""
 
-    def __init__(
-        self, root: int, buffer: memoryview, every: Sequence[tuple[Draft, int]], size: int, shared: mmap.mmap
-    ) -> None:
+    def __init__(self, root: int, buffer: memoryview, parts: Sequence[Sequence[Run]], answers: _Answers) -> None:
         self._cursor = Cursor(root)
         self._buffer = buffer
-        self._every = every
-        self._size = size
-        self._shared = shared
+        self._parts = parts
+        self._answers = answers
 
     def __call__(self, number: int, /) -> None:
-        here: Draft | None = None
-        descriptor = -1
-        start = number * self._size
-        for place, (draft, index) in enumerate(self._every[start : start + self._size], start):
-            if draft is not here:
-                here = draft
-                descriptor = _at(self._cursor, draft.path)
+        for draft, indexes, start in self._parts[number]:
+            descriptor = _at(self._cursor, draft.path)
             if descriptor >= 0:
-                tag, stat, digest, note = examine(descriptor, draft.names[index], self._buffer)
-                _SLOT.pack_into(self._shared, place * _SLOT.size, tag, len(note), note.encode(), stat, digest)
+                for place, index in enumerate(indexes, start):
+                    self._answers.put(place, examine(descriptor, draft.names[index], self._buffer))
 
     def close(self) -> None:
         self._cursor.close()
@@ -87,39 +150,39 @@ def _at(cursor: Cursor, path: bytes) -> int:
 def unchanged_folders(walk: Pass, root: int) -> frozenset[bytes]:
     """The known directories that are as known, by listing and stat alone, looked at in as many processes as pay."""
     known = [walk.known[path] for path in sorted(walk.known)]
-    chunks = _by_weight(known)
+    parts = _by_weight(known)
     with mmap.mmap(-1, len(known)) as shared:
-        share(len(chunks), lambda: _Comparing(walk, root, known, chunks, shared))
+        share(len(parts), lambda: _Comparing(walk, root, known, parts, shared))
         return frozenset([folder.path for folder, same in zip(known, shared[:], strict=True) if same])
 
 
 def _by_weight(known: Sequence[Folder]) -> list[range]:
     """Runs of directories with about as many entries each."""
-    target = max(CHUNK_ROWS, sum(len(folder.tags) + 8 for folder in known) // MOST_CHUNKS + 1)
-    chunks: list[range] = []
+    target = max(PART_ROWS, sum(len(folder.tags) + 8 for folder in known) // MOST_PARTS + 1)
+    parts: list[range] = []
     start = weight = 0
     for place, folder in enumerate(known, 1):
         weight += len(folder.tags) + 8
         if weight >= target or place == len(known):
-            chunks.append(range(start, place))
+            parts.append(range(start, place))
             start, weight = place, 0
-    return chunks
+    return parts
 
 
 class _Comparing:
     """Compares known directories with the disk; one byte of shared memory says that all of one is as known."""
 
     def __init__(
-        self, walk: Pass, root: int, known: Sequence[Folder], chunks: Sequence[range], shared: mmap.mmap
+        self, walk: Pass, root: int, known: Sequence[Folder], parts: Sequence[range], shared: mmap.mmap
     ) -> None:
         self._walk = walk
         self._cursor = Cursor(root)
         self._known = known
-        self._chunks = chunks
+        self._parts = parts
         self._shared = shared
 
     def __call__(self, number: int, /) -> None:
-        for place in self._chunks[number]:
+        for place in self._parts[number]:
             self._shared[place] = self._is_unchanged(self._known[place])
 
     def _is_unchanged(self, known: Folder) -> bool:
