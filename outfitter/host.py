@@ -124,7 +124,7 @@ class Durable(NamedTuple):
     """The bytes of a small regular file (10 MB at most), links followed."""
     replace: Callable[[str, str, bytes | None, int | None, bool], str]
     """(source, durable path, expected digest or None for absent, mode or None to keep, keep source's mtime) → "" or why not:
-    exclusive temporary beside the final target, mode before bytes, flush, re-check, rename (or link, for a new file), flush the directory."""
+    exclusive temporary beside the final target, mode before bytes, flush, re-check, rename (or link, for a new file). Its folder: `flush`."""
     write: Callable[[str, bytes, bytes | None, int | None], str]
     """(durable path, new bytes, expected digest or None for absent, mode or None to keep) → the same for bytes in memory."""
     keep: Callable[[str, Unsaved], str]
@@ -133,6 +133,8 @@ class Durable(NamedTuple):
     """(lock directory, seconds) → a release, or None where another program held it all the while (never removed by us)."""
     prefix: Callable[[str, str, int], tuple[bool, bool]]
     """(projected file, durable file, seeded size) → (projected is empty or a strict prefix of the durable, durable is a prefix of projected)."""
+    flush: Callable[[], str]
+    """Make every name written so far last, each folder once; "" or why not."""
     tidy: Callable[[str], None]
     """(durable path) → what a killed launcher left of its own temporaries in that folder is gone; a live one's stay."""
     kept: Callable[[], tuple[int, int]]

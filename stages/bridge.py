@@ -42,10 +42,17 @@ def bridge(
 
             asked = ask_all(host, settings, after, prompted)
             items += asked.items
-            return Success(_settlement(after, changes, items, asked.notices, asked.keys))
-        return Success(_settlement(after, changes, items))
+            return Success(_settlement(after, changes, items, (*asked.notices, *_flushed(host)), asked.keys))
+        return Success(_settlement(after, changes, items, _flushed(host)))
 
     return attempt("settle what the run wrote", settle)
+
+
+def _flushed(host: Host) -> tuple[Notice, ...]:
+    why = host.durable.flush()
+    if not why:
+        return ()
+    return (Notice("warning", "not-flushed", f"saved, but it might not outlive a power cut: {why}"),)
 
 
 def _sorted_out(

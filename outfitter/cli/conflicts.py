@@ -163,7 +163,7 @@ def _apply(context: Context, entry: Kept, as_json: bool) -> int:
             unsaved = Unsaved(entry.run_id, entry.path, reason, entry.durable, entry.credential)
             instead = durable.keep(seen.path, unsaved)
         mode = 0o600 if entry.credential else None
-        why = durable.replace(entry.place, entry.durable, seen.digest if seen else None, mode, False)
+        why = durable.replace(entry.place, entry.durable, seen.digest if seen else None, mode, False) or durable.flush()
     except OSError as error:
         return context.fail(effect_error("apply", error)._replace(path=entry.durable), as_json)
     if why:

@@ -80,7 +80,6 @@ class Beside:
     def __init__(self, real: str, flush: Callable[[int], None]) -> None:
         """`real` is absolute, with every link resolved; a missing folder of a new file is made (0700)."""
         parent, self._name = os.path.split(real)
-        self._flush = flush
         self._directory = open_directory(parent, flush)
         self._temporary = ""
         self._backup = ""
@@ -157,7 +156,6 @@ class Beside:
             if self.status() is not None:
                 return "exists"
             self._rename(self._temporary)
-        self._flush_directory()
         return ""
 
     def take_over(self, expected: bytes) -> str:
@@ -170,9 +168,7 @@ class Beside:
         if before and not self._untouched(before, expected):
             self._rename(self._backup)
             self._backup = ""
-            self._flush_directory()
             return "changed"
-        self._flush_directory()
         return ""
 
     def _keep_old(self) -> os.stat_result | None:
@@ -199,9 +195,6 @@ class Beside:
         os.replace(name, self._name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
         if name == self._temporary:
             self._temporary = ""
-
-    def _flush_directory(self) -> None:
-        _flush_directory(self._directory, self._flush)
 
     @staticmethod
     def tidy(directory: str) -> None:
@@ -273,6 +266,15 @@ def open_directory(path: str, flush: Callable[[int], None]) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def flush_path(directory: str, flush: Callable[[int], None]) -> None:
+    """Make the names in a directory last; where a file system knows no such thing, nothing is to be done."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _flush_directory(handle, flush)
+    finally:
+        os.close(handle)
 
 
 def _flush_directory(handle: int, flush: Callable[[int], None]) -> None:

@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Callable
 
-from outfitter.edges.beside import CHUNK, Beside, copy_bytes, digest_of, identity_of, open_source, write_all
+from outfitter.edges.beside import CHUNK, Beside, copy_bytes, digest_of, flush_path, identity_of, open_source, write_all
 from outfitter.edges.kept import keep, totals
 from outfitter.host import Durable, Seen
 from outfitter.model.outcome import Identity
@@ -35,6 +35,7 @@ def real_durable(state_root: str, flush: Callable[[int], None] = os.fsync) -> Du
         keep=lambda source, unsaved: keep(conflicts, source, unsaved, flush),
         locked=locked,
         prefix=prefix,
+        flush=writer.flush,
         tidy=writer.tidy,
         kept=lambda: totals(conflicts),
     )
@@ -118,6 +119,7 @@ class _Writer:
         self._flush = flush
         self._looked: dict[str, tuple[Identity, bytes, int]] = {}
         self._tidied: set[str] = set()
+        self._written: dict[str, None] = {}
 
     def look(self, path: str, known: Identity | None, digest: bytes | None) -> Seen | None:
         """The file as it is now, links followed; a directory or a special file raises."""
@@ -162,8 +164,8 @@ class _Writer:
     def _put(
         self, target: str, expected: bytes | None, mode: int | None, fresh: int, fill: Callable[[int], None]
     ) -> str:
+        real = os.path.realpath(target)
         try:
-            real = os.path.realpath(target)
             with Beside(real, self._flush) as beside:
                 beside.begin(mode, fresh)
                 fill(beside.descriptor)
@@ -172,11 +174,12 @@ class _Writer:
                     why = self._changed(beside, real, expected)
                     if not why:
                         why = beside.appear() if expected is None else beside.take_over(expected)
+                self._written[os.path.dirname(real)] = None
                 return {"": "", "exists": MADE, "changed": CHANGED}.get(why, why)
         except OSError as error:
             return reason(error)
         finally:
-            self._looked.pop(os.path.realpath(target), None)
+            self._looked.pop(real, None)
 
     def _changed(self, beside: Beside, real: str, expected: bytes | None) -> str:
         """Why the target is no longer what was expected; what was looked at and did not move since is not read again."""
@@ -192,10 +195,22 @@ class _Writer:
 
     def tidy(self, target: str) -> None:
         """Take away, once a folder, what a killed launcher left of its own beside a durable path."""
-        directory = os.path.dirname(os.path.realpath(target))
+        directory = os.path.dirname(target)
         if directory not in self._tidied:
             self._tidied.add(directory)
-            Beside.tidy(directory)
+            Beside.tidy(os.path.dirname(os.path.realpath(target)))
+
+    def flush(self) -> str:
+        """Flush every folder written in so far, once, in the order of the first write; the first refusal, in the system's words."""
+        why = ""
+        while self._written:
+            directory = next(iter(self._written))
+            del self._written[directory]
+            try:
+                flush_path(directory, self._flush)
+            except OSError as error:
+                why = why or f"{directory}: {reason(error)}"
+        return why
 
 
 def _hash(path: str) -> tuple[bytes, os.stat_result]:

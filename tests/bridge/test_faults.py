@@ -181,7 +181,12 @@ def test_data_is_flushed_before_the_rename_and_the_folder_after(bench, monkeypat
     b.age().launch()
     b.write(f"projects/{b.slug}/s1.jsonl", "more\n", append=True)
     real = os.replace
-    monkeypatch.setattr(os, "replace", lambda *a, **k: (events.append(("rename", "")), real(*a, **k))[1])
+
+    def replace(*args, **kwargs):
+        events.append(("rename", ""))
+        real(*args, **kwargs)
+
+    monkeypatch.setattr(os, "replace", replace)
     b.settle(host=b.host(flush))
     monkeypatch.undo()
     assert h.read_bytes().endswith(b"more\n")
