@@ -155,14 +155,14 @@ def _save(place: str, parsed: Parsed) -> None:
         "start": parsed.start,
         "remarks": [list(remark) for remark in parsed.remarks],
     }
-    payload = json.dumps(packed, separators=(",", ":")).encode()
     directory = os.path.dirname(place)
     temporary = f"{directory}/.{os.urandom(8).hex()}.tmp"
     try:
+        payload = json.dumps(packed, separators=(",", ":")).encode()
         _make_private(directory)
         _write(temporary, (blake3(payload).hexdigest().encode(), b"\n", payload))
         os.rename(temporary, place)
-    except OSError:
+    except (OSError, ValueError):
         _unlink(temporary)
 
 

@@ -12,7 +12,8 @@ _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
 _NOT_A_NUMBER = frozenset((".nan", ".NaN", ".NAN"))
-LONGEST_NUMBER = 4000
+# Far below what Python refuses to turn into decimal digits again.
+LONGEST_NUMBER = 1000
 
 Scalar = str | int | float | bool | None
 
@@ -25,7 +26,7 @@ def plain(text: str) -> Scalar:
         return text in _TRUE
     if text[0] not in "+-.0123456789":
         return text
-    if len(text) > LONGEST_NUMBER and _FLOAT.fullmatch(text):
+    if len(text) > LONGEST_NUMBER and (_FLOAT.fullmatch(text) or _RADIX.fullmatch(text)):
         raise ValueError(f"a number of {len(text)} digits")
     return _number(text)
 

@@ -33,7 +33,7 @@ def settings_flaws(value: Any, places: Mapping[KeyPath, Position], schema: bytes
         path = tuple(str(part) for part in error.instance_path)
         if path[:1] == ("state_persistence",) and len(path) > 1:
             continue
-        for key, message, hint in _explained(error, rules):
+        for key, message, hint in _explained(error, rules, _at(value, error.instance_path)):
             where = (*path, *key)
             found.setdefault(where, Flaw(message, _place(where, places), dotted(where), hint))
     return tuple(sorted(found.values(), key=lambda flaw: flaw.at))
@@ -46,8 +46,8 @@ def _place(path: KeyPath, places: Mapping[KeyPath, Position]) -> Position:
     return places.get(path, Position())
 
 
-def _explained(error: Any, rules: Any) -> Iterable[tuple[KeyPath, str, str]]:
-    """One schema error as (further key path, message, hint) rows."""
+def _explained(error: Any, rules: Any, given: Any) -> Iterable[tuple[KeyPath, str, str]]:
+    """One schema error as (further key path, message, hint) rows; `given` is the value at fault."""
     kind = error.kind.as_dict()
     match error.kind.name:
         case "additionalProperties":
@@ -55,16 +55,16 @@ def _explained(error: Any, rules: Any) -> Iterable[tuple[KeyPath, str, str]]:
             return [((name,), "unknown key", _nearest(name, known)) for name in kind["unexpected"]]
         case "type":
             wanted = [_KINDS[name] for name in kind["types"] if name != "null"]
-            return [((), f"must be {' or '.join(wanted)}, not {kind_of(error.instance)}", "")]
+            return [((), f"must be {' or '.join(wanted)}, not {kind_of(given)}", "")]
         case "enum":
             allowed = [str(word) for word in _at(rules, error.schema_path) if word is not None]
-            given = repr(error.instance) if isinstance(error.instance, str) else kind_of(error.instance)
-            return [((), f"must be one of {', '.join(allowed)}, not {given}", _nearest(str(error.instance), allowed))]
+            shown = repr(given) if isinstance(given, str) else kind_of(given)
+            return [((), f"must be one of {', '.join(allowed)}, not {shown}", _nearest(str(given), allowed))]
         case "required":
             return [((), f"{kind['property']!r} is missing", "")]
         case "pattern" | "minLength":
             wanted_text = str(_at(rules, list(error.schema_path)[:-1]).get("description", "")).rstrip(".")
-            return [((), f"{error.instance!r} does not fit", wanted_text)]
+            return [((), f"{given!r} does not fit", wanted_text)]
         case _:
             rule = _at(rules, list(error.schema_path)[:-1])
             return [
@@ -73,7 +73,7 @@ def _explained(error: Any, rules: Any) -> Iterable[tuple[KeyPath, str, str]]:
 
 
 def _at(rules: Any, path: Iterable[Any]) -> Any:
-    """The part of the schema that a schema path names."""
+    """The part of a schema or value that a path of keys and indexes names."""
     here = rules
     for part in path:
         here = here[part]

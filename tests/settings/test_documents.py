@@ -170,6 +170,7 @@ HOSTILE = {
     "wide yaml": ("yaml", "a: [" + "1," * 1_000_000 + "1]"),
     "long number": ("json", '{"a": ' + "9" * 1_000_000 + "}"),
     "long yaml number": ("yaml", "a: " + "9" * 1_000_000),
+    "long hexadecimal number": ("yaml", "a: 0x" + "f" * 4000),
 }  # fmt: skip
 
 
@@ -333,6 +334,8 @@ SETTINGS_FLAWS = [
     ("state_persistence: [a]\n", "state_persistence", 1, "a mapping"),
     ("trusted_hosts: [1]\n", "trusted_hosts.0", 1, "text"),
     ("cache_directory: ''\n", "cache_directory", 1, "fit"),
+    ("default_harness: .nan\n", "default_harness", 1, "a number"),
+    ("trusted_hosts: 0x1\n", "trusted_hosts", 1, "a number"),
 ]
 
 
