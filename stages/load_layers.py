@@ -78,16 +78,17 @@ def _trees(sources: Sources, request: Request, found: Layers, settings: Settings
         repository=_layer(sources, repository, ()),
         notices=(*found.notices, *places.notices),
     )
+    demand: Demand | None = None
     while True:
-        demand = _needs(layers, settings, request, reach)
+        demand = _needs(layers, settings, request, reach, demand)
         if not demand.wants:
             return layers
         layers = _read(sources, layers, demand.wants)
 
 
-def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach) -> Demand:
+def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach, before: Demand | None) -> Demand:
     if reach == "agent":
-        return needs(layers, settings, request.agent)
+        return needs(layers, settings, request.agent, before)
     from outfitter.catalog.everything import needs_all, needs_names
 
     if reach == "names":

@@ -40,9 +40,9 @@ def assemble_from(
     return runnable(demand, settings, asked).bind(lambda found: reached(found.id))
 
 
-def needs(layers: Layers, settings: Settings, asked: str | None) -> Demand:
+def needs(layers: Layers, settings: Settings, asked: str | None, before: Demand | None = None) -> Demand:
     """What composing that agent would still have to read; on the way to an error, what a good message needs."""
-    demand = Demand(layers)
+    demand = Demand(layers, before)
     found = runnable(demand, settings, asked)
     found.map(lambda one: _walk(demand, settings, one.id))
     if not demand.wants:

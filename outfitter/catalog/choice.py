@@ -34,6 +34,8 @@ def runnable(demand: Demand, settings: Settings, asked: str | None) -> Outcome[A
 
 def _runnable(demand: Demand, settings: Settings, asked: str | None, name: str) -> Outcome[Agent]:
     found = agent(demand, name)
+    if found is None and demand.wants:
+        return Failure(CompositionFailed(f"agent {name!r} is not read yet"))
     if found is None:
         return Failure(_not_found(demand, settings, asked, name))
     if not found.enabled:

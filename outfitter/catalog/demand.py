@@ -32,45 +32,48 @@ class Wants(NamedTuple):
 class Demand:
     """Layers with a memory of what was asked in vain. Layers are numbered in order of precedence; the repository comes last."""
 
-    def __init__(self, layers: Layers) -> None:
-        """`layers` as far as they have been read."""
+    def __init__(self, layers: Layers, before: Demand | None = None) -> None:
+        """`layers` as far as they have been read; `before` is the demand over them when less had been."""
         self.layers = layers
         self.trees: tuple[Layer, ...] = layers.trees
         self.repository = len(layers.trees)
         self.wants = Wants({}, {}, set(), set(), set())
-        self._all: tuple[Layer, ...] = (*layers.trees, *((layers.repository,) if layers.repository else ()))
+        self.numbered: tuple[Layer, ...] = (*layers.trees, *((layers.repository,) if layers.repository else ()))
         self.memo: dict[Any, Any] = {}
-        self._children: dict[int, dict[str, list[str]]] = {}
+        self.index: dict[int, dict[str, list[str]]] = {}
+        if before is not None:
+            known = before.index.items()
+            self.index = {n: names for n, names in known if self.numbered[n].entries is before.numbered[n].entries}
 
     def layer(self, number: int) -> Layer:
         """A layer by its number."""
-        return self._all[number]
+        return self.numbered[number]
 
     def entry(self, number: int, path: str) -> Entry | None:
         """What stands at a path, as far as it was listed."""
-        return self._all[number].entries.get(path)
+        return self.numbered[number].entries.get(path)
 
     def is_file(self, number: int, path: str) -> bool:
         """Whether a regular file stands at a path."""
-        entry = self._all[number].entries.get(path)
+        entry = self.numbered[number].entries.get(path)
         return entry is not None and entry.kind == "file"
 
     def is_folder(self, number: int, path: str) -> bool:
         """Whether a folder stands at a path."""
-        entry = self._all[number].entries.get(path)
+        entry = self.numbered[number].entries.get(path)
         return entry is not None and entry.kind == "directory"
 
     def children(self, number: int, path: str) -> list[str]:
         """The names in a folder, sorted; "" is the layer's root."""
-        if number not in self._children:
+        if number not in self.index:
             found: dict[str, list[str]] = {}
-            for name in self._all[number].entries:
+            for name in self.numbered[number].entries:
                 parent, _, leaf = name.rpartition("/")
                 found.setdefault(parent, []).append(leaf)
             for leaves in found.values():
                 leaves.sort()
-            self._children[number] = found
-        return self._children[number].get(path, [])
+            self.index[number] = found
+        return self.index[number].get(path, [])
 
     def below(self, number: int, path: str) -> list[Entry]:
         """Every entry below a folder, sorted by path; wants its names and gives none where they were not listed yet."""
@@ -80,7 +83,7 @@ class Demand:
         waiting = [path]
         for folder in waiting:
             for name in self.children(number, folder):
-                entry = self._all[number].entries[f"{folder}/{name}" if folder else name]
+                entry = self.numbered[number].entries[f"{folder}/{name}" if folder else name]
                 found.append(entry)
                 if entry.kind == "directory":
                     waiting.append(entry.path)
@@ -88,7 +91,7 @@ class Demand:
 
     def listed(self, number: int, path: str, depth: int = 1) -> bool:
         """Whether a folder's names are known, so many levels deep; wants them otherwise."""
-        listed = self._all[number].listed
+        listed = self.numbered[number].listed
         here, levels = path, 0
         while True:
             known = listed.get(here, 0)
@@ -108,14 +111,14 @@ class Demand:
             if not self.listed(number, here):
                 return None
             here = f"{here}/{name}" if here else name
-            entry = self._all[number].entries.get(here)
+            entry = self.numbered[number].entries.get(here)
             if entry is None or entry.kind != "directory":
                 break
         return entry
 
     def document(self, number: int, path: str, form: DocumentForm) -> Document | None:
         """A file's parse; None where there is no regular file, or it is wanted first."""
-        found = self._all[number].documents.get(path)
+        found = self.numbered[number].documents.get(path)
         if found is None and self.is_file(number, path):
             self.wants.documents[(number, path)] = form
         return found
@@ -143,4 +146,4 @@ class Demand:
 
     def place(self, number: int, path: str) -> str:
         """The absolute path of an entry as a person would write it."""
-        return posixpath.join(self._all[number].root, path)
+        return posixpath.join(self.numbered[number].root, path)

@@ -73,8 +73,9 @@ def _visit(
 
 
 def _missing(demand: Demand, name: str, trail: tuple[tuple[str, Place], ...]) -> CompositionFailed:
-    known = sites(demand)
-    hint = did_you_mean(name, known)
+    if demand.wants:
+        return CompositionFailed(f"agent {name!r} is not read yet")
+    hint = did_you_mean(name, sites(demand))
     if trail:
         return _failed(trail, name, f"parent {name!r} does not exist", hint)
     return CompositionFailed(f"agent {name!r} not found", hint or "outfitter list agents shows them")

@@ -4,12 +4,13 @@ import os
 from pathlib import Path
 
 from attrs import evolve
+from returns.result import Failure
 
 from outfitter.catalog.checks import of_notice, of_problem, tree_findings
 from outfitter.catalog.demand import Demand
 from outfitter.edges import sources as edge
 from outfitter.edges.documents import documents
-from outfitter.errors import CompositionFailed, SettingsInvalid
+from outfitter.errors import CompositionFailed, HarnessUnavailable, SettingsInvalid
 from outfitter.host import Sources
 from outfitter.model.composition import Composition
 from outfitter.model.request import Ambient, Request
@@ -27,10 +28,18 @@ def real_sources(cache=None):
         read=edge.read,
         names=edge.names,
         real=edge.real,
-        find_harness=lambda command, path: None,
+        find_harness=no_harness,
         digest=edge.digest,
-        probe=lambda path, words: "",
+        probe=no_help,
     )
+
+
+def no_harness(_command, _path):
+    return Failure(HarnessUnavailable("none", "", "not here"))
+
+
+def no_help(_executable, _words):
+    return ""
 
 
 def itself(value):
