@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outfitter.catalog.mcp_form import Form, absolute_paths, normal_form
 from outfitter.model.composition import Server
 from outfitter.model.layers import Document, Layer
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath
+
+if TYPE_CHECKING:
+    from outfitter.catalog.mcp_form import Form
 
 FILES = ("mcp.json", "mcp_config.json")
 _ROOTS = ("mcpServers", "servers", "mcp_servers")
@@ -53,7 +55,7 @@ def servers(layers: Sequence[Layer], agents: Sequence[str]) -> Servers:
                 notices += (*document.notices, *(() if document.problems else _rootless(document)))
                 for name, definition in _definitions(document, layer.label):
                     found.setdefault(name, definition)
-    forms = {name: normal_form(definition.raw) for name, definition in found.items()}
+    forms = _forms(found) if found else {}
     return Servers(
         {name: _server(name, forms[name], found[name]) for name in found if not (forms[name].off or forms[name].fault)},
         {name: about for name in found if (about := _about(name, forms[name], found[name]))},
@@ -65,7 +67,16 @@ def servers(layers: Sequence[Layer], agents: Sequence[str]) -> Servers:
 
 def machine_paths(server: Server) -> tuple[str, ...]:
     """The absolute paths in `command` and `args`: whoever can look warns where one does not exist (spec/15 V26)."""
+    from outfitter.catalog.mcp_form import absolute_paths
+
     return absolute_paths(server.definition)
+
+
+def _forms(found: Mapping[str, _Definition]) -> dict[str, Form]:
+    """Each definition in normal form; the rules are loaded only where there is one."""
+    from outfitter.catalog.mcp_form import normal_form
+
+    return {name: normal_form(definition.raw) for name, definition in found.items()}
 
 
 def _definitions(document: Document, layer: str) -> Iterator[tuple[str, _Definition]]:

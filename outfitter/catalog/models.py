@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from returns.result import Failure, Success
 
-from outfitter.catalog.model_rules import credential, faults, host, is_loopback, normal, variables
 from outfitter.errors import CompositionFailed
 from outfitter.model.composition import ModelTarget
 from outfitter.model.layers import Document, Layer
@@ -124,6 +123,8 @@ def select(
 
 
 def _target(registry: Registry, provider: str, model: str, env: Mapping[str, str], who: str) -> Outcome[ModelTarget]:
+    from outfitter.catalog.model_rules import credential
+
     entry = registry.providers.get(provider)
     if entry is None:
         hint = f"providers: {_some(registry.providers)}; one built into the harness needs an entry there too"
@@ -198,6 +199,8 @@ def _gathered(provider: _Provider, raw: Any, at: _Field) -> list[Problem]:
 
 def _refusals(provider: _Provider) -> Iterator[Problem]:
     """What 006.9.7 refuses, where it is effective."""
+    from outfitter.catalog.model_rules import faults
+
     for key, why, hint in faults({key: field.value for key, field in provider.fields.items()}):
         yield _problem(provider.fields[key[0]], key[1:], why, hint)
     for field in provider.models.values():
@@ -206,6 +209,8 @@ def _refusals(provider: _Provider) -> Iterator[Problem]:
 
 
 def _effective(provider: _Provider) -> dict[str, Any]:
+    from outfitter.catalog.model_rules import normal
+
     fields = normal({key: field.value for key, field in provider.fields.items()})
     return {**fields, "models": [normal(field.value) for field in provider.models.values()]}
 
@@ -220,6 +225,8 @@ def _owners(name: str, provider: _Provider) -> Iterator[tuple[str, str]]:
 
 def _exposures(name: str, provider: _Provider) -> Iterator[Exposure]:
     """Each variable with each host it would go to, where a layer other than the home's has a say in either (spec/10)."""
+    from outfitter.catalog.model_rules import host, is_loopback, variables
+
     deciding = [field for key, field in provider.fields.items() if key in ("baseUrl", "apiKey", "headers")]
     fields = {key: field.value for key, field in provider.fields.items()}
     for definition, own in ((fields, None), *((field.value, field) for field in provider.models.values())):
