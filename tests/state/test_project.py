@@ -3,6 +3,7 @@
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blake3 import blake3
@@ -300,24 +301,11 @@ def test_nothing_original_is_kept_of_a_run_that_is_not_retained(here):
     assert not (at.parent / "originals").exists()
 
 
-def adapter(made, unsupported=()):
-    return Adapter(
-        "pi",
-        "pi",
-        "V",
-        ".pi",
-        "",
-        (),
-        None,
-        None,
-        lambda _: unsupported,
-        lambda *_: Success(made),  # type: ignore[arg-type]
-    )
-
-
 def admit(made, unsupported=()):
-    given = adapter(made, unsupported)
-    return fold(plan_projection(given, *[None] * 4, None), lambda good: good, lambda error: error)  # type: ignore[arg-type]
+    nothing: Any = None
+    given = Adapter("pi", "pi", "V", ".pi", "", (), nothing, nothing, lambda _: unsupported, lambda *_: Success(made))
+    outcome = plan_projection(given, nothing, nothing, nothing, nothing, nothing)
+    return fold(outcome, lambda good: good, lambda error: error)
 
 
 def test_unsupported_elements_are_one_warning_each():

@@ -133,7 +133,7 @@ def test_lnk_09_a_native_directory_that_leads_nowhere_is_named_and_nothing_made(
     with pytest.raises(OSError) as raised:
         ensure(here, here.home / ".claude/settings.json", directory, b"{}")
     assert raised.value.filename == str(here.home / ".claude")
-    assert "gone" in raised.value.strerror
+    assert "gone" in str(raised.value.strerror)
     assert sorted(path.name for path in here.home.iterdir()) == [".claude"]
 
 
@@ -141,7 +141,7 @@ def test_a_file_link_whose_folder_is_missing_is_named_and_nothing_made(here):
     (here.home / "settings.json").symlink_to("nowhere/settings.json")
     with pytest.raises(OSError) as raised:
         ensure(here, here.home / "settings.json")
-    assert (raised.value.filename, "nowhere" in raised.value.strerror) == (str(here.home / "settings.json"), True)
+    assert (raised.value.filename, "nowhere" in str(raised.value.strerror)) == (str(here.home / "settings.json"), True)
     assert not (here.home / "nowhere").exists()
 
 

@@ -1,0 +1,220 @@
+"""What a killed launcher left, finished by the next one or by `outfitter recover`, end to end (spec/50; OFTR-006.5)."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+
+def killed(machine, *steps, words=("run", "a", "--harness", "claude", "--isolated"), wait=0.0):
+    """A launch whose launcher is killed once its harness has written; the harness ends by itself after `wait` seconds."""
+    machine.agent()
+    ready = machine.home / "ready"
+    process = machine.start(
+        *words, script=[*steps, ["write", "~/ready", "1"], ["wait", wait], ["write", "~/over", "1"]]
+    )
+    machine.wait_for(ready)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    machine.wait_for(machine.home / "over")
+    (machine.home / "ready").unlink()
+    (machine.home / "over").unlink()
+    time.sleep(0.2)
+    (root,) = machine.run_directories()
+    return root
+
+
+def history(machine, text='{"n":1}\n', name="s1.jsonl"):
+    return machine.put(machine.home / f".claude/projects/{machine.slug()}/{name}", text, 0o600)
+
+
+def journal(machine):
+    (path,) = (machine.home / ".local/state/outfitter/runs").glob("*.json")
+    return path
+
+
+def edit(path, **more):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+
+
+def test_the_next_launch_saves_what_a_killed_one_left_and_says_so_in_one_line(machine):
+    session = history(machine)
+    killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"], wait=0.3)
+    ended = machine.run("run", "a")
+    assert ended.code == 0
+    assert session.read_text() == '{"n":1}\nk\n'
+    assert not machine.run_directories()
+    assert not list((machine.home / ".local/state/outfitter/runs").glob("*.json"))
+    lines = [line for line in ended.err.splitlines() if "recovered" in line]
+    assert len(lines) == 1
+    assert f"projects/{machine.slug()}/s1.jsonl" in lines[0]
+    assert "recovered" not in machine.run("run", "a").err
+
+
+def test_a_dry_run_recovers_nothing(machine):
+    history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    machine.run("run", "a", "--dry-run")
+    assert root.exists()
+
+
+def test_a_replaced_link_of_pi_is_adopted_by_recovery(machine):
+    durable = machine.put(machine.home / ".pi/agent/settings.json", "{}", 0o600)
+    killed(machine, ["swap", "settings.json", '{"theme":"x"}'], words=("run", "a"))
+    ended = machine.run("recover")
+    assert ended.code == 0
+    assert "settings.json" in ended.err
+    assert durable.read_text() == '{"theme":"x"}'
+    assert not machine.run_directories()
+    assert machine.run("recover").out == "nothing to recover\n"
+
+
+def test_a_run_whose_harness_lives_on_is_left_alone_and_listed(machine):
+    session = history(machine)
+    machine.agent()
+    process = machine.start(
+        "run", "a", "--harness", "claude", "--isolated",
+        script=[["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"], ["write", "~/ready", "1"], ["wait", 30]],
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        machine.wait_for(machine.home / "ready")
+        process.kill()
+        process.wait()
+        listed = json.loads(machine.run("recover", "--list", "--json").out)
+        assert [one["condition"] for one in listed["runs"]] == ["live"]
+        assert "holds its lock" in machine.run("recover", "--list").out
+        assert machine.run("recover").out == "nothing to recover\n"
+        assert machine.run("run", "a").code == 0
+        assert session.read_text() == '{"n":1}\n'
+        assert len(machine.run_directories()) == 1
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    time.sleep(0.2)
+    assert machine.run("recover").code == 0
+    assert session.read_text() == '{"n":1}\nk\n'
+    assert not machine.run_directories()
+
+
+def test_what_changed_on_both_sides_is_kept_and_named(machine):
+    session = history(machine)
+    killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "mine\n"])
+    session.write_text('{"n":1}\ntheirs\n')
+    ended = machine.run("recover")
+    assert session.read_text() == '{"n":1}\ntheirs\n'
+    assert any(content == b'{"n":1}\nmine\n' for content in machine.kept().values())
+    assert "conflict" in ended.err
+    assert not machine.run_directories()
+
+
+@pytest.mark.parametrize("damage", ["missing", "noise", "swapped"])
+def test_without_its_baseline_a_run_is_kept_said_once_and_tried_again_on_request(machine, damage):
+    session = history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    baseline = (root / "baseline").read_bytes()
+    if damage == "missing":
+        (root / "baseline").unlink()
+    elif damage == "noise":
+        (root / "baseline").write_bytes(b"noise")
+    else:
+        edit(journal(machine), baseline_digest="00" * 32)
+    ended = machine.run("run", "a")
+    assert ended.code == 0
+    assert str(root) in ended.err
+    assert str(root) not in machine.run("run", "a").err
+    assert root.exists()
+    assert json.loads(journal(machine).read_text())["phase"] == "unsaved"
+    again = machine.run("recover", "--json")
+    assert again.code == 1
+    assert [one["ending"] for one in json.loads(again.out)["recovered"]] == ["unsaved"]
+    (root / "baseline").write_bytes(baseline)
+    if damage != "swapped":
+        assert machine.run("recover").code == 0
+        assert session.read_text() == '{"n":1}\nk\n'
+        assert not machine.run_directories()
+
+
+def test_recovery_believes_the_journal_and_not_the_run_directory(machine):
+    """`run.json` lies where what harnesses run can write; a forged one changes nothing."""
+    session = history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    copy = json.loads((root / "run.json").read_text())
+    for bridge in copy["bridges"]:
+        bridge["durable"] = str(machine.home / "elsewhere")
+    (root / "run.json").write_text(json.dumps(copy))
+    assert machine.run("recover").code == 0
+    assert session.read_text() == '{"n":1}\nk\n'
+    assert not (machine.home / "elsewhere").exists()
+
+
+def test_a_run_directory_without_a_journal_is_left_in_silence(machine):
+    history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    journal(machine).unlink()
+    ended = machine.run("run", "a")
+    assert ended.code == 0
+    assert root.exists()
+    assert str(root) not in ended.err
+    assert machine.run("recover").out == "nothing to recover\n"
+
+
+def test_an_unreadable_journal_is_told_and_left(machine):
+    runs = machine.home / ".local/state/outfitter/runs"
+    machine.put(runs / "noise.json", "{")
+    machine.agent()
+    assert machine.run("run", "a").err == ""
+    ended = machine.run("recover")
+    assert ended.code == 1
+    assert "noise" in ended.out
+    assert "cannot be read" in ended.out
+    assert (runs / "noise.json").exists()
+
+
+@pytest.mark.parametrize("phase", ["preparing", "settled"])
+def test_a_run_with_nothing_to_save_is_removed_in_silence(machine, phase):
+    session = history(machine)
+    killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    edit(journal(machine), phase=phase)
+    ended = machine.run("run", "a")
+    assert ended.code == 0
+    assert "recovered" not in ended.err
+    assert not machine.run_directories()
+    assert session.read_text() == '{"n":1}\n'
+
+
+def test_recovery_never_changes_an_exit_code(machine):
+    history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    (root / "baseline").unlink()
+    assert machine.run("run", "a", "--strict", script=[["exit", 7]]).code == 7
+    assert machine.run("run", "a", "--strict").code == 0
+
+
+def test_a_retained_run_whose_launcher_was_killed_stays_for_diff(machine):
+    session = history(machine)
+    words = ("run", "a", "--harness", "claude", "--isolated", "--retain-projection")
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"], words=words)
+    ended = machine.run("recover")
+    assert ended.code == 0
+    assert str(root) in ended.err
+    assert session.read_text() == '{"n":1}\nk\n'
+    changes = json.loads(machine.run("diff", str(root), "--json").out)["changes"]
+    assert [(one["path"], one["outcome"]) for one in changes] == [(f"projects/{machine.slug()}/s1.jsonl", "bridged")]
+
+
+def test_the_sweep_leaves_what_could_not_be_saved(machine):
+    history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    (root / "baseline").unlink()
+    machine.run("run", "a")
+    then = time.time() - 9 * 86_400
+    for folder, folders, files in os.walk(root, topdown=False):
+        for name in folders + files:
+            os.utime(Path(folder, name), (then, then), follow_symlinks=False)
+    os.utime(root, (then, then))
+    machine.run("run", "a")
+    assert root.exists()
