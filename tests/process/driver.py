@@ -33,7 +33,9 @@ def main():
     speak = terminal(console(os.environ), here, log)
     SIGNALS.install()
     plan = LaunchPlan(program, tuple(arguments), {"SET": "yes", "SPELLED": "ü"}, ("UNSET",))
-    outcome = process.runner(os.environ)(plan, Lock(os.open(lock, os.O_RDWR)), lambda: None)
+    held = Lock(os.open(lock, os.O_RDWR))
+    outcome = process.runner(os.environ)(plan, held, lambda: None)
+    assert not os.get_inheritable(held.descriptor)
     ended = fold(outcome, lambda done: done, lambda error: error)
     speak.saving()
     if "ASK" in os.environ:

@@ -103,3 +103,26 @@ def test_an_effect_failure_is_noted_by_its_kind():
     step, steps = recorder(counter(), Signals())
     step(lambda: IOFailure(UsageError("no")))
     assert steps()[0].status == "usage-error"
+
+
+def test_what_came_while_the_harness_ran_is_not_the_first_signal_of_the_saving():
+    told = []
+    signals = Signals()
+    signals.reset(told.append)
+    with signals.running():
+        signals._arrive(2, None)
+    signals.saving()
+    assert told == []
+    signals._arrive(2, None)
+    assert len(told) == 1
+
+
+def test_what_came_between_the_end_and_the_saving_is():
+    told = []
+    signals = Signals()
+    signals.reset(told.append)
+    with signals.running():
+        pass
+    signals._arrive(2, None)
+    signals.saving()
+    assert len(told) == 1

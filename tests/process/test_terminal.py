@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import termios
+from tty import setraw
 
 import pexpect
 import pytest
@@ -175,7 +176,7 @@ def test_end_of_input_and_an_interrupt_discard_and_say_so(drive, typed, remark):
 
 def test_the_question_works_on_a_terminal_that_the_harness_left_raw(drive):
     raw = "import tty; tty.setraw(0); os.set_blocking(0, False)"
-    shown, _ = in_terminal(drive, raw, [(QUESTION, "persist\n")], {"ASK": "1"})
+    shown, _ = in_terminal(drive, raw, [(QUESTION, "x\x7fpersist\r")], {"ASK": "1"})
     assert "notice: persist" in shown
 
 
@@ -249,10 +250,34 @@ def test_modes_round_trip():
 
     leader, follower = os.openpty()
     try:
+        setraw(follower)
         before = termios.tcgetattr(follower)
         with tty.line_mode(follower):
-            assert termios.tcgetattr(follower)[3] & termios.ICANON
+            wanted = termios.ICANON | termios.ECHO | termios.ISIG
+            assert termios.tcgetattr(follower)[3] & wanted == wanted
         assert termios.tcgetattr(follower) == before
     finally:
         os.close(leader)
         os.close(follower)
+
+
+def test_only_what_the_terminal_did_not_send_is_forwarded(drive):
+    program = """
+import os, signal
+from outfitter.edges.process import _forwards
+def child(**more):
+    return os.posix_spawn("/bin/sleep", ["sleep", "5"], {}, **more)
+beside, apart = child(), child(setpgroup=0)
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTERM, signal.SIGHUP):
+    print(number.name, _forwards(number, beside), _forwards(number, apart))
+for pid in (beside, apart):
+    os.kill(pid, 9); os.waitpid(pid, 0)
+"""
+    words = [drive.words("")[0], "-c", program]
+    child = pexpect.spawn(words[0], words[1:], env=drive.env(), cwd=os.getcwd(), timeout=20, encoding="utf-8")
+    child.expect(pexpect.EOF)
+    child.close()
+    keys = ["SIGINT False True", "SIGQUIT False True", "SIGTSTP False True"]
+    assert child.before.split("\r\n") == [*keys, "SIGTERM True True", "SIGHUP True True", ""]
+    alone = subprocess.run(words, env=drive.env(), capture_output=True, timeout=30, check=True, start_new_session=True)
+    assert alone.stdout.decode().count("True True") == 5
