@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 
 from outfitter.cli.console import Console, console
@@ -51,31 +49,6 @@ def main(argv: list[str] | None = None) -> int:
     return fold(split_global(words), _dispatch, lambda error: _usage(plain, error))
 
 
-def console_entry() -> None:
-    """The entry point of the installed command: leaves with the code at once, for nothing is left to tear down."""
-    in_utf8()
-    sys.exit(main())
-
-
-def in_utf8() -> None:
-    """Go on in UTF-8 mode where the locale names files otherwise, speaking to the terminal as before (spec/95 PYE-01).
-
-    Settings and trees are UTF-8 whatever the locale says; without this a path in them could not be looked up. The restart
-    is by options alone, so that the harness inherits the environment as it was.
-    """
-    spoken = getattr(sys, "_xoptions", {}).get(_SPOKEN)
-    if spoken:
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(encoding=spoken)
-    elif sys.getfilesystemencoding() != "utf-8" and sys.executable:
-        spoken = sys.stdout.encoding if sys.stdout else "ascii"
-        try:
-            os.execv(sys.executable, [sys.executable, "-X", "utf8", "-X", f"{_SPOKEN}={spoken}", *sys.orig_argv[1:]])
-        except OSError:
-            return
-
-
 def _dispatch(parts: GlobalWords) -> int:
     speak = console(
         os.environ,
@@ -94,6 +67,8 @@ def _dispatch(parts: GlobalWords) -> int:
     elif first in COMMANDS:
         name = first
     else:
+        from difflib import get_close_matches
+
         near = get_close_matches(first, COMMANDS, 1)
         also = f"outfitter {near[0]}, or " if near else ""
         return _usage(

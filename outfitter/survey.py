@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-from difflib import get_close_matches
 
 from attrs import evolve
 from returns.result import Failure, Success
@@ -26,6 +25,8 @@ def choose_harness(settings: Settings, request: Request) -> Outcome[Adapter]:
     """The adapter asked for, else `default_harness`, else Pi (006.2.5). `--isolated` with Codex is refused (spec/80)."""
     name = request.harness or settings.values.get("default_harness") or DEFAULT_HARNESS
     if name not in NAMES:
+        from difflib import get_close_matches
+
         near = get_close_matches(str(name), NAMES, 1)
         hint = f"did you mean {near[0]}?" if near else f"known harnesses: {', '.join(NAMES)}"
         return Failure(UsageError(f"unknown harness {name!r}", hint))

@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from blake3 import blake3
 
@@ -35,6 +34,8 @@ def without_credentials(address: str) -> str:
     """An address without user and password; the user of an ssh address (`git@`) is none and stays."""
     if "://" not in address:
         return address
+    from urllib.parse import urlsplit
+
     parts = urlsplit(address)
     if parts.scheme in ("ssh", "git+ssh") and parts.password is None:
         return address

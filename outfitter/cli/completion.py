@@ -55,7 +55,7 @@ def whole_parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command")
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-        import_module(f"outfitter.cli.{name}").arguments(command)
+        import_module(f"outfitter.cli.{'run_arguments' if name == 'run' else name}").arguments(command)
         _mark(command)
     return whole
 

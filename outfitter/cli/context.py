@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from attrs import frozen
 
 from outfitter.cli.console import Console
 from outfitter.errors import LaunchError, UsageError
-from outfitter.host import Host
 from outfitter.model.request import Ambient
+
+if TYPE_CHECKING:
+    from outfitter.host import Host
 
 
 class HostMaker(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from outfitter.cli.context import Context
-from outfitter.cli.run import SUMMARY, arguments
+from outfitter.cli.run_arguments import SUMMARY, arguments
 from outfitter.main import COMMANDS
 
 COMMON = ("run", "diff", "list", "validate", "setup")

@@ -7,11 +7,14 @@ import pwd
 import sys
 import time
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from outfitter.cli.console import Console
 from outfitter.cli.context import Context
-from outfitter.host import Host
 from outfitter.model.request import Ambient
+
+if TYPE_CHECKING:
+    from outfitter.host import Host
 
 
 def context(console: Console) -> Context:
