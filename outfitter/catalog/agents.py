@@ -172,6 +172,9 @@ def _label(site: Site, document: Document, fields: Fields) -> str:
 def _skills(fields: Fields) -> tuple[SkillPick, ...]:
     found: list[SkillPick] = []
     for key, item in fields.items("skills"):
+        if isinstance(item, list):
+            fields.fault(key, "must be a skill's id, not a list")
+            continue
         one = Fields({"skills": item}, fields.origins, fields.home)
         pick = isinstance(item, Mapping)
         words = one.slugs("skills", "id") if pick else one.slugs("skills")

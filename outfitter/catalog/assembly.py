@@ -8,7 +8,7 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from outfitter.catalog import models, native, servers
-from outfitter.catalog.choice import runnable
+from outfitter.catalog.choice import runnable, unsynchronized
 from outfitter.catalog.closure import Closure, Sub, closure, extension_files
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.digest import composition_digest
@@ -21,6 +21,8 @@ from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome
+
+MISSES = ("skill-missing", "server-missing", "subagent-missing")
 
 
 def assemble(layers: Layers, settings: Settings, asked: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
@@ -73,6 +75,9 @@ def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[s
     problems = tuple(dict.fromkeys((*found.problems, *registry.problems, *selected.problems, *wrong)))
     if problems:
         return Failure(CompositionFailed("", problems=problems))
+    missed = _unsynchronized(demand, (*found.notices, *selected.notices))
+    if missed:
+        return Failure(missed)
     child = {**env, **_environment(found.chosen)}
     last = found.line[-1]
 
@@ -128,6 +133,14 @@ def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[s
     words = (found.chosen.model, *(sub.chosen.model for sub in found.subagents))
     names = (last.id, *(sub.agent.id for sub in found.subagents))
     return _selections(words, names, registry, settings, child).map(finished)
+
+
+def _unsynchronized(demand: Demand, notices: tuple[Notice, ...]) -> CompositionFailed | None:
+    """What a loadout names in vain is an error where a source that may hold it was never fetched (spec/10)."""
+    missed = [notice for notice in notices if notice.code in MISSES]
+    if not missed or not unsynchronized(demand):
+        return None
+    return CompositionFailed("; ".join(notice.message for notice in missed), unsynchronized(demand))
 
 
 def _selections(

@@ -49,6 +49,8 @@ def _runnable(demand: Demand, settings: Settings, asked: str | None, name: str) 
 
 def _not_found(demand: Demand, settings: Settings, asked: str | None, name: str) -> CompositionFailed:
     known = list(sites(demand))
+    if unsynchronized(demand):
+        return CompositionFailed(f"agent {name!r} not found", unsynchronized(demand))
     origin = settings.origins.get(("default_agent",))
     source = "" if asked or origin is None else f" (default_agent in {origin.path}:{origin.at.line})"
     message = f"agent {name!r} not found{source}"
@@ -56,6 +58,12 @@ def _not_found(demand: Demand, settings: Settings, asked: str | None, name: str)
         return _no_agents(demand, message)
     near = nearest(name, known)
     return CompositionFailed(message, f"did you mean {' or '.join(near)}?" if near else f"agents: {_some(known)}")
+
+
+def unsynchronized(demand: Demand) -> str:
+    """A hint that names the sources never fetched, "" where there are none."""
+    missing = [notice.message for notice in demand.layers.notices if notice.code == "source-unsynced"]
+    return f"outfitter sync ({'; '.join(missing)})" if missing else ""
 
 
 def _no_agents(demand: Demand, message: str) -> CompositionFailed:

@@ -1,0 +1,307 @@
+"""Inheritance, provenance, `config.json`, defaults and controls (spec/10 front matter, issue of the whole tree)."""
+
+import pytest
+
+from tests.catalog.stand import Stand, summary
+
+
+@pytest.fixture
+def stand(tmp_path):
+    return Stand(tmp_path)
+
+
+def test_a_diamond_contributes_once_parents_first_left_to_right(stand):
+    stand.agent("top", "extensions: [t]", "Top.")
+    stand.agent("left", "inherits: top\nextensions: [l, t]\nmodel: left-model", "Left.")
+    stand.agent("right", "inherits: [top]\nextensions: [r]\nmodel: right-model\nthinking: low", "Right.")
+    stand.agent("a", "inherits: [left, right]\nextensions: [a]", "Own.")
+    made = stand.compose("a")
+    assert made.chain == ("top", "left", "right", "a")
+    assert [f.content for f in made.fragments] == ["Top.\n", "Left.\n", "Right.\n", "Own.\n"]
+    assert made.extensions == ("t", "l", "r", "a")
+    assert (made.model.model, made.thinking) == ("right-model", "low")
+
+
+def test_a_cycle_is_an_error_that_shows_its_chain(stand):
+    stand.agent("a", "inherits: b")
+    stand.agent("b", "inherits: [c]")
+    stand.agent("c", "name: c\ninherits:\n  - a")
+    error = stand.compose("a")
+    (problem,) = error.problems
+    assert "circle (a → b → c → a)" in problem.message
+    assert (problem.path, problem.key, problem.at.line) == (
+        str(stand.project / ".agents/agents/c/agent.md"),
+        "inherits.0",
+        4,
+    )
+
+
+def test_an_agent_that_inherits_itself(stand):
+    stand.agent("a", "inherits: a")
+    assert "(a → a)" in stand.compose("a").problems[0].message
+
+
+def test_a_missing_parent_shows_the_chain_and_the_nearest_name(stand):
+    stand.agent("a", "inherits: middle")
+    stand.agent("middle", "inherits: reviewr")
+    stand.agent("reviewer")
+    (problem,) = stand.compose("a").problems
+    assert "parent 'reviewr' does not exist (a → middle → reviewr)" in problem.message
+    assert "reviewer" in problem.hint
+    assert problem.path.endswith("agents/middle/agent.md")
+
+
+def test_a_parent_that_is_switched_off(stand):
+    stand.agent("a", "inherits: base")
+    stand.agent("base", "enabled: false")
+    assert "switched off" in stand.compose("a").problems[0].message
+
+
+def test_a_parents_slug_resolves_in_the_parents_namespace(stand):
+    stand.agent("base", "skills: [x]\nmcp: [db]")
+    stand.agent("a", "inherits: base\nskills: [x, y]")
+    stand.skill("x", "description: of base", under=".agents/agents/base/skills")
+    stand.skill("y", "description: hidden", under=".agents/agents/base/skills")
+    stand.skill("x", "description: of a", under=".agents/agents/a/skills")
+    stand.skill("x", "description: shared")
+    stand.put(".agents/mcp.json", '{"mcpServers": {"db": {"command": "tree"}}}')
+    stand.put(".agents/agents/base/mcp.json", '{"mcpServers": {"db": {"command": "base"}}}')
+    stand.put(".agents/agents/a/mcp.json", '{"mcpServers": {"db": {"command": "own"}}}')
+    made = stand.compose("a")
+    assert [(skill.id, skill.description, skill.agent) for skill in made.skills] == [
+        ("base-x", "of base", "base"),
+        ("x", "of a", "a"),
+    ]
+    assert made.servers[0].definition["command"] == "base"
+    assert [n.code for n in made.notices] == ["skill-missing"]
+    assert "'y'" in made.notices[0].message
+
+
+def test_the_nearest_agent_that_selects_a_server_decides_it(stand):
+    stand.agent("base", "mcp: [db]")
+    stand.agent("a", "inherits: base\nmcp: [db]")
+    stand.put(".agents/agents/base/mcp.json", '{"mcpServers": {"db": {"command": "base"}}}')
+    stand.put(".agents/agents/a/mcp.json", '{"mcpServers": {"db": {"command": "own"}}}')
+    assert stand.compose("a").servers[0].definition["command"] == "own"
+
+
+def test_private_skills_of_lower_layers_come_before_shared_ones(stand):
+    stand.agent("a", "skills: [x]")
+    stand.skill("x", "description: shared")
+    stand.skill("x", "description: private", under="../home/.agents/agents/a/skills")
+    assert stand.compose("a").skills[0].description == "private"
+
+
+def test_the_winning_definition_replaces_the_lower_ones_whole(stand):
+    stand.agent("a", "thinking: high", "Project.")
+    stand.agent("a", "model: home-model", "Home.", under="../home/.agents")
+    made = stand.compose("a")
+    assert (made.model, made.thinking, made.fragments[0].content) == (None, "high", "Project.\n")
+
+
+def test_config_json_merges_by_key_and_never_over_what_stands_above_it(stand):
+    stand.agent("a", "thinking: high\ncontrols: {environment: {X: front, Y: front}}", "Project.")
+    stand.put(
+        ".agents/agents/a/config.json",
+        '{"controls": {"environment": {"X": "config"}}, "model": null, "unknown": {"k": 1}}',
+    )
+    stand.put("../home/.agents/agents/a/config.json", '{"thinking": "low", "model": "home-model"}')
+    made = stand.compose("a")
+    assert (made.thinking, made.model.model) == ("high", "home-model")
+    assert made.controls.environment == {"X": "config", "Y": "front"}
+
+
+def test_a_higher_layers_config_json_decides_over_a_lower_definition(stand):
+    stand.agent("a", "thinking: high", "Home.", under="../home/.agents")
+    stand.put(".agents/agents/a/config.json", '{"thinking": "low"}')
+    assert stand.compose("a").thinking == "low"
+
+
+def test_agent_defaults_stand_before_every_agents_own(stand):
+    stand.put(".agents/settings.yml", "agent_defaults:\n  skills: [base]\n  extensions: [e0]\n  mcp: [tool]\n")
+    stand.put(".agents/mcp.json", '{"mcpServers": {"tool": {"command": "t"}}}')
+    stand.agent("a", "skills: [own]\nextensions: [e1]\nsubagents: [sub]")
+    stand.agent("sub", "skills: [own]")
+    stand.skill("base")
+    stand.skill("own")
+    stand.skill("base", "description: private", under=".agents/agents/a/skills")
+    made = stand.compose("a")
+    assert [(skill.id, skill.description) for skill in made.skills] == [("base", "d"), ("own", "d")]
+    assert made.extensions == ("e0", "e1")
+    assert [server.id for server in made.servers] == ["tool"]
+    assert made.subagents[0].skills == ("base", "own")
+
+
+def test_controls_merge_by_block(stand):
+    stand.agent(
+        "base",
+        "controls:\n  environment: {A: base, B: base}\n  args: [--one]\n  session_directory: low\n"
+        "  pi: {environment: {P: base}, allow_external_deepwork_jobs: true}",
+    )
+    stand.agent(
+        "a",
+        "inherits: base\ncontrols:\n  environment: {B: own, C: 1, D: true, E: null}\n  args: [--two]\n"
+        "  pi: {args: [-x]}\n  claude: {session_directory: there}",
+    )
+    made = stand.compose("a")
+    assert made.controls.environment == {"A": "base", "B": "own", "C": "1", "D": "true"}
+    assert made.controls.args == ("--one", "--two")
+    assert made.controls.session_directory == "low"
+    assert made.harness_controls["pi"].environment == {"P": "base"}
+    assert made.harness_controls["pi"].args == ("-x",)
+    assert made.harness_controls["pi"].extra == {"allow_external_deepwork_jobs": True}
+    assert made.harness_controls["claude"].session_directory == "there"
+
+
+@pytest.mark.parametrize("name", ["PI_CODING_AGENT_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "HOME"])
+@pytest.mark.parametrize("block", ["environment", "claude: {environment"])
+def test_variables_that_decide_where_state_is_are_refused(stand, name, block):
+    stand.agent("a", f"controls: {{{block}: {{{name}: /tmp}}{'}' if ':' in block else ''}}}")
+    (problem,) = stand.compose("a").problems
+    assert name in problem.key
+    assert problem.at.line == 2
+
+
+@pytest.mark.parametrize(
+    ("front", "key"),
+    [
+        ("skills: {x: 1}", "skills"),
+        ("skills: [[a]]", "skills.0"),
+        ("inherits: {a: 1}", "inherits"),
+        ("label: [a]", "label"),
+        ("system_prompt: text.md", "system_prompt"),
+        ("system_prompt: {file: a, repo_file: b}", "system_prompt"),
+        ("append_system_prompt: [{file: 1}]", "append_system_prompt.0"),
+        ("controls: [a]", "controls"),
+        ("controls: {args: [{a: 1}]}", "controls.args.0"),
+        ("controls: {environment: {A=B: x}}", "controls.environment.A=B"),
+        ("extensions: [1]", "extensions.0"),
+        ("tools: {deny: [-x]}", "tools.deny"),
+    ],
+)
+def test_a_value_of_the_wrong_shape_names_its_place(stand, front, key):
+    stand.agent("a", front)
+    problems = stand.compose("a").problems
+    assert key in [problem.key for problem in problems]
+    assert all(problem.path.endswith("agents/a/agent.md") and problem.at.line == 2 for problem in problems)
+
+
+def test_tools_unite_and_deny_wins_later(stand):
+    stand.agent("base", "tools: {allow: [read, edit], deny: [bash]}")
+    stand.agent("a", "inherits: base\ntools: {allow: [grep, read], deny: [edit]}")
+    got = summary(stand.compose("a"))
+    assert (got["allow"], got["deny"]) == (["read", "edit", "grep"], ["bash", "edit"])
+
+
+def test_subagents_are_small_identities_of_their_own(stand):
+    stand.put(".agents/agents.md", "Shared.")
+    stand.agent("a", "subagents: [sub, gone, off]\nskills: [mine, both]")
+    stand.agent("base", "skills: [both]\ntools: [read]", "Base body.")
+    stand.agent("sub", "inherits: base\ndescription: helps\nskills: [theirs]\nmodel: small\nthinking: low", "Sub body.")
+    stand.agent("off", "enabled: no")
+    for name in ("mine", "both", "theirs"):
+        stand.skill(name)
+    made = stand.compose("a")
+    (sub,) = made.subagents
+    assert (sub.id, sub.description, sub.thinking, sub.model.model) == ("sub", "helps", "low", "small")
+    assert sub.body == "Base body.\n\nSub body.\n"
+    assert sub.skills == ("both", "theirs")
+    assert [skill.id for skill in sub.resolved] == ["theirs"]
+    assert sub.tools.allow == ("read",)
+    assert [skill.id for skill in made.skills] == ["mine", "both"]
+    assert sorted(n.code for n in made.notices) == ["subagent-missing", "subagent-off"]
+
+
+def test_no_agent_named(stand):
+    stand.agent("one")
+    stand.agent("two")
+    error = stand.compose(None)
+    assert "no default_agent" in error.message
+    assert "one, two" in error.hint
+
+
+def test_the_default_agent(stand):
+    stand.agent("one")
+    stand.put(".agents/settings.yml", "default_agent: one\n")
+    assert stand.compose(None).agent == "one"
+    stand.put(".agents/settings.yml", "default_agent: oen\n")
+    error = stand.compose(None)
+    assert "settings.yml:1" in error.message
+    assert "one" in error.hint
+
+
+def test_a_home_without_any_tree(stand):
+    error = stand.compose(None)
+    assert "outfitter setup" in error.hint
+    assert "outfitter setup" in stand.compose("x").hint
+
+
+def test_switched_off_agents_are_not_run(stand):
+    stand.agent("a", "enabled: 'off'")
+    assert "switched off" in stand.compose("a").message
+
+
+def test_an_agent_of_the_home_is_found_from_anywhere(stand):
+    stand.agent("a", under="../home/.agents")
+    assert stand.compose("a").fragments[0].layer == "home"
+
+
+def test_an_unsynchronized_source_is_a_warning_until_something_is_missed(stand):
+    stand.put(".agents/settings.yml", "sources: [{github: acme/agents}]\n")
+    stand.agent("a")
+    made = stand.compose("a")
+    assert [(n.code, n.hint) for n in made.notices] == [("source-unsynced", "outfitter sync")]
+    stand.agent("b", "skills: [far]")
+    error = stand.compose("b")
+    assert "outfitter sync" in error.hint
+    assert "far" in error.message
+    assert "outfitter sync" in stand.compose("nowhere").hint
+
+
+def test_an_unsynchronized_remote_setting_is_an_error(stand):
+    stand.put(".agents/settings.yml", "remote_settings: [{github: acme/policy, path: settings.yml}]\n")
+    stand.agent("a")
+    (problem,) = stand.compose("a").problems
+    assert problem.hint == "outfitter sync"
+    assert "acme/policy" in problem.message
+
+
+def test_cached_sources_and_remote_settings_are_read(stand):
+    from outfitter.catalog.checkouts import source_name
+
+    cache = "../home/.agents/cache/sources"
+    policy = source_name("acme/policy")
+    stand.put(
+        f"{cache}/{policy}/checkout/team/settings.yml",
+        "sources: [{uri: 'https://u:p@host.example/x.git', ref: v1, path: sub}]\n",
+    )
+    catalog = source_name("https://host.example/x.git", "v1")
+    stand.put(f"{cache}/{catalog}/checkout/sub/agents/far/agent.md", "Far away.")
+    stand.put(f"{cache}/{catalog}/checkout/sub/settings.yml", "default_agent: evil\n")
+    stand.put(".agents/settings.yml", "remote_settings: [{github: acme/policy, path: team/settings.yml}]\n")
+    stand.agent("a")
+    made = stand.compose("far")
+    assert made.fragments[0].content == "Far away.\n"
+    assert made.fragments[0].layer == "https://host.example/x.git@v1#sub"
+    assert "no agent was named" in stand.compose(None).message
+
+
+def test_local_sources_in_order_relative_to_their_settings_file(stand):
+    stand.put("../one/agents/x/agent.md", "One.")
+    stand.put("../two/agents/x/agent.md", "Two.")
+    stand.put("../two/agents/y/agent.md", "Y.")
+    stand.put("../home/.agents/settings.yml", "sources: [{path: ../../one}, {path: ~/../two}, {path: gone}]\n")
+    assert stand.compose("x").fragments[0].content == "One.\n"
+    assert stand.compose("y").fragments[0].content == "Y.\n"
+
+
+def test_source_names_show_no_credentials_and_tell_refs_apart():
+    from outfitter.catalog.checkouts import source_name
+
+    secret = source_name("https://user:s3cret@host.example/team/x.git")
+    assert "s3cret" not in secret
+    assert secret == source_name("https://host.example/team/x.git")
+    assert secret.startswith("host.example-team-x-")
+    assert source_name("acme/agents") == source_name("https://github.com/acme/agents.git")
+    assert len({source_name("a/b"), source_name("a/b", "v1"), source_name("git@h:a/b")}) == 3
+    assert "/" not in source_name("../../../etc") + source_name("file:///tmp/x", "../..")
