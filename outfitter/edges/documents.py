@@ -18,6 +18,8 @@ from outfitter.syntax.fault import Parsed, Remark
 LIMIT = 10_000_000
 # Part of every cache key: raise it whenever `outfitter.syntax` reads something differently.
 FORMAT = 1
+# A tree's JSON may hold literal credentials, which go nowhere but where they are needed (spec/80); text needs no parsing.
+_NOT_REMEMBERED = ("json", "text")
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _SCHEMA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "schemas", "settings.json")
 
@@ -106,7 +108,7 @@ def _named(path: str, parsed: Parsed) -> Document:
 def _remembered(cache: str, content: bytes, form: DocumentForm, remember: bool) -> Parsed:
     """The parse of these bytes: from the cache where it holds one beyond doubt, else fresh and then remembered if it has no flaw."""
     schema = _schema() if form == "settings" else b""
-    place = os.path.join(cache, _key(content, form, schema)) if cache and form != "text" else ""
+    place = os.path.join(cache, _key(content, form, schema)) if cache and form not in _NOT_REMEMBERED else ""
     known = _load(place, content, form) if place else None
     if known is not None:
         return known

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from outfitter.model.layers import DocumentForm
-from outfitter.syntax import front_matter, json_strict, yaml_core
 from outfitter.syntax.fault import Flaw, Node, Parsed, TextError, kind_of, positions
 from outfitter.syntax.text import decode
 
@@ -27,10 +26,15 @@ def parse(content: bytes, form: DocumentForm, schema: bytes = b"") -> Parsed:
 def _read(text: str, form: DocumentForm, schema: bytes) -> Parsed:
     if form == "text":
         return Parsed(None, {}, text)
+    if form == "json":
+        # Read at every launch, never remembered: it must not bring the other forms' readers with it.
+        from outfitter.syntax import json_strict
+
+        return _mapping(json_strict.load(text))
+    from outfitter.syntax import front_matter, yaml_core
+
     if form == "markdown":
         return front_matter.read(text)
-    if form == "json":
-        return _mapping(json_strict.load(text))
     read = _mapping(yaml_core.load(text))
     if form == "settings":
         from outfitter.syntax.schema import settings_flaws
