@@ -37,8 +37,10 @@ def _of_layer(demand: Demand, number: int) -> list[Notice]:
 
 def _unusable(tree: Layer, entry: Entry) -> list[Notice]:
     head, _, rest = entry.path.partition("/")
-    depth = rest.count("/")
-    relevant = (head in FILES or head in FOLDERS) if not rest else head in FOLDERS and depth <= 1
+    _, _, inner = rest.partition("/")
+    relevant = (
+        (head in FILES or head in FOLDERS) if not rest else head in FOLDERS and (not inner or inner in RESOURCE_FILES)
+    )
     if not relevant:
         return []
     boundary = "the repository" if tree.kind == "project" else "its source"

@@ -1,0 +1,153 @@
+"""What travels with a skill (spec/10: references, scripts, assets; spec/95 CMP-01)."""
+
+import os
+
+import pytest
+
+from tests.catalog.stand import Stand, summary
+
+
+@pytest.fixture
+def stand(tmp_path):
+    made = Stand(tmp_path)
+    made.agent("a", "skills: [one]")
+    return made
+
+
+def parts(stand):
+    (skill,) = stand.compose("a").skills
+    return {
+        part.path: (os.path.relpath(part.source, stand.top), part.executable) for part in (*skill.files, *skill.extras)
+    }
+
+
+def test_files_directories_and_globs_land_by_their_base_names(stand):
+    stand.put(".agents/docs/style.md", "s")
+    stand.put(".agents/docs/api/v1/x.json", "x")
+    stand.put(".agents/docs/api/run.sh", "#!/bin/sh", 0o755)
+    stand.put(".agents/tools/a.sh", "", 0o755)
+    stand.put(".agents/tools/b.txt", "")
+    stand.put("README.md", "r")
+    stand.put("pics/deep/er/p.png", "p")
+    stand.put(".agents/skills/one/references/own.md", "own")
+    stand.skill(
+        "one",
+        "description: d\nreferences: [{file: docs/style.md}, {file: docs/api}, {repo_file: README.md}]\n"
+        "scripts: {file: 'tools/*.sh'}\nassets:\n  - repo_file: 'pics/**/*.png'\n",
+    )
+    assert parts(stand) == {
+        "references/own.md": ("project/.agents/skills/one/references/own.md", False),
+        "references/style.md": ("project/.agents/docs/style.md", False),
+        "references/api/v1/x.json": ("project/.agents/docs/api/v1/x.json", False),
+        "references/api/run.sh": ("project/.agents/docs/api/run.sh", True),
+        "references/README.md": ("project/README.md", False),
+        "scripts/a.sh": ("project/.agents/tools/a.sh", True),
+        "assets/p.png": ("project/pics/deep/er/p.png", False),
+    }
+    (skill,) = stand.compose("a").skills
+    assert skill.manifest == "---\nname: one\ndescription: d\n---\ndo it\n"
+
+
+def test_links_inside_a_directory_are_dereferenced(stand):
+    stand.put("shared/real.md", "r")
+    stand.link(".agents/docs/linked.md", "../../shared/real.md")
+    stand.link(".agents/skills/one/also.md", "../../../shared/real.md")
+    stand.skill("one", "description: d\nreferences: {file: docs}")
+    assert parts(stand) == {
+        "also.md": ("project/shared/real.md", False),
+        "references/docs/linked.md": ("project/shared/real.md", False),
+    }
+
+
+def test_a_link_out_of_the_boundary_is_left_out_with_one_warning(stand):
+    stand.skill("one")
+    stand.link(".agents/skills/one/out.md", "/etc/hostname")
+    stand.link(".agents/skills/one/gone.md", "nothing")
+    os.mkfifo(stand.project / ".agents/skills/one/fifo")
+    got = summary(stand.compose("a"))
+    assert got["files"] == {"one": []}
+    assert got["warnings"] == ["entry-skipped"] * 3
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "references: [{file: a/x.md}, {file: b/x.md}]",
+        "references: {file: a/own.md}",
+        "references: {file: 'a*/x.md'}\nscripts: {file: 'none/*.sh'}",
+        "references: {file: gone.md}",
+        "references: {file: ../x}",
+        "references: {file: '../*'}",
+        "references: {file: /etc/*}",
+        "scripts: {file: out}",
+    ],
+)
+def test_collisions_and_missing_files_are_errors(stand, front):
+    for name in ("a/x.md", "b/x.md", "a/own.md", "a2/x.md"):
+        stand.put(f".agents/{name}", "")
+    stand.link(".agents/out", "/etc")
+    stand.put(".agents/skills/one/references/own.md", "own")
+    stand.skill("one", f"description: d\n{front}")
+    problems = stand.compose("a").problems
+    assert problems
+    assert all(problem.path.endswith("skills/one/SKILL.md") and problem.at.line == 3 for problem in problems[:1])
+
+
+def test_a_repo_file_that_matches_nothing_is_left_out(stand):
+    stand.skill("one", "description: d\nreferences: [{repo_file: none.md}, {repo_file: 'no/*.md'}]")
+    got = summary(stand.compose("a"))
+    assert (got["files"], got["warnings"]) == ({"one": []}, ["repo-file-missing"] * 2)
+
+
+def test_a_loadout_adds_references(stand):
+    stand.put(".agents/extra.md", "e")
+    stand.agent("a", "skills:\n  - id: one\n    references: [{file: extra.md}]\n")
+    stand.skill("one")
+    assert list(parts(stand)) == ["references/extra.md"]
+
+
+def test_other_keys_of_these_names_are_left_as_they_are(stand):
+    stand.skill("one", "description: d\nassets: [logo.png]\nscripts: true")
+    (skill,) = stand.compose("a").skills
+    assert "assets: [logo.png]\nscripts: true\n" in skill.manifest
+
+
+def test_an_unquoted_colon_is_told_with_file_and_line_and_the_skill_stays(stand):
+    """spec/95 CMP-01."""
+    stand.skill("one", "name: one\ndescription: Use when: reviewing")
+    made = stand.compose("a")
+    assert [skill.id for skill in made.skills] == ["one"]
+    (notice,) = made.notices
+    assert notice.level == "warning"
+    assert "skills/one/SKILL.md:3" in notice.message
+
+
+def test_the_projected_manifest_has_no_byte_order_mark_and_keeps_the_rest(stand):
+    text = "\ufeff---\r\nname: one\r\ndescription: d\r\nlicense: |\r\n  a\r\n  b\r\n---\r\nBody\r\n"
+    stand.put(".agents/skills/one/SKILL.md", text)
+    (skill,) = stand.compose("a").skills
+    assert skill.manifest == "---\nname: one\r\ndescription: d\r\nlicense: |\r\n  a\r\n  b\r\n---\nBody\r\n"
+
+
+def test_lower_case_manifests_are_read(stand):
+    stand.put(".agents/skills/one/skill.md", "---\ndescription: d\n---\nx\n")
+    assert [skill.id for skill in stand.compose("a").skills] == ["one"]
+
+
+def test_a_switched_off_skill_is_hidden(stand):
+    stand.skill("one", "description: d\nenabled: false")
+    stand.skill("one", "description: lower", under="../home/.agents/skills")
+    got = summary(stand.compose("a"))
+    assert (got["skills"], got["notices"], got["warnings"]) == ([], ["skill-off"], [])
+
+
+def test_a_broken_skill_that_is_selected_is_an_error(stand):
+    stand.skill("one", "metadata: [")
+    (problem,) = stand.compose("a").problems
+    assert problem.path.endswith("skills/one/SKILL.md")
+
+
+def test_a_broken_skill_that_is_not_selected_stops_nothing(stand):
+    stand.agent("a", "")
+    stand.skill("one", "metadata: [")
+    assert stand.compose("a").skills == ()
