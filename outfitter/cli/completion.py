@@ -54,8 +54,9 @@ def whole_parser() -> argparse.ArgumentParser:
     whole.add_argument("--color", choices=["auto", "always", "never"])
     commands = whole.add_subparsers(dest="command")
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-        import_module(f"outfitter.cli.{'run_arguments' if name == 'run' else name}").arguments(command)
+        module = import_module(f"outfitter.cli.{'run_arguments' if name == 'run' else name}")
+        command = commands.add_parser(name, help=summary, description=module.SUMMARY, allow_abbrev=False)
+        module.arguments(command)
         _mark(command)
     return whole
 

@@ -13,9 +13,9 @@ from outfitter.evidence.verify import Mismatch
 
 SUMMARY = "Verify, replay, publish or prune the evidence that `outfitter run --out` leaves."
 EXAMPLES = (
-    "outfitter evidence verify out/1",
-    "outfitter evidence replay out/1 --json",
-    "outfitter evidence publish out/1 --to kept --task T-12 --input task.md --config settings.yml",
+    "outfitter evidence verify out-1",
+    "outfitter evidence replay out-1 --json",
+    "outfitter evidence publish out-1 --to kept --task T-12 --input task.md --config settings.yml",
     "outfitter evidence prune kept --older-than 90 --keep 20",
 )
 

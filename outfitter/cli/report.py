@@ -15,7 +15,7 @@ from outfitter.errors import EffectFailed
 from outfitter.evidence.page import batch_page, run_page
 
 SUMMARY = "Show the evidence of a run or of a batch; --html writes one page that needs nothing else."
-EXAMPLES = ("outfitter report out/1", "outfitter report results --html report.html")
+EXAMPLES = ("outfitter report out-1", "outfitter report results --html report.html")
 
 
 def arguments(made: argparse.ArgumentParser) -> None:

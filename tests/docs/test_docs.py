@@ -38,7 +38,7 @@ def test_a_command_in_the_docs_works(furnished, page, line):
         pytest.skip("needs what a test machine has not; has a test of its own")
     words = shlex.split(line, comments=True)[1:]
     if words[0] in ("diff", "evidence", "report", "recover", "conflicts"):
-        furnished.run("run", "reviewer", "--retain-projection", "--out", str(furnished.project / "out/1"))
+        furnished.run("run", "reviewer", "--retain-projection", "--out", str(furnished.project / "out-1"))
     ended = furnished.run(*words)
     assert ended.code == 0, f"{page}: {line}\n{ended.out}\n{ended.err}"
 
