@@ -40,7 +40,7 @@ OTHER_LOGINS = (
 )
 HELPER = "apiKeyHelper"
 NO_TOKEN = "none"
-_REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|^\$([A-Za-z_][A-Za-z0-9_]*)$")
+_REFERENCE = r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|^\$([A-Za-z_][A-Za-z0-9_]*)$"
 
 
 class Gateway(NamedTuple):
@@ -122,6 +122,6 @@ def _merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
 
 def _expanded(value: str, env: Mapping[str, str]) -> tuple[str, str]:
     """A header's value with its variables filled in, and the first variable that has nothing to give ("" for none)."""
-    names = [found[1] or found[2] for found in _REFERENCE.finditer(value)]
+    names = [found[1] or found[2] for found in re.finditer(_REFERENCE, value)]
     unset = next((name for name in names if not env.get(name)), "")
-    return _REFERENCE.sub(lambda found: env.get(found[1] or found[2], ""), value), unset
+    return re.sub(_REFERENCE, lambda found: env.get(found[1] or found[2], ""), value), unset

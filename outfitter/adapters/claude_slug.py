@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 # Longer names are cut to this many UTF-16 units, and a dash and a hash follow.
 LONGEST = 200
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
+_CWD = rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")'
 
 
 def slug(path: str) -> str:
@@ -48,7 +48,7 @@ def recorded_directory(head: bytes) -> str:
             record = json.loads(line)
         except (ValueError, RecursionError):
             # The line that the head cuts off: its own `cwd` may still stand in it.
-            found = _CWD.search(line)
+            found = re.search(_CWD, line)
             if found is None:
                 continue
             try:
