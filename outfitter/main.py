@@ -36,9 +36,6 @@ COMMANDS: dict[str, str] = {
     "cache": "Outfitter's own cache: dir, prune, clean",
 }
 
-# An option of this process to itself: how its terminal is spoken to.
-_SPOKEN = "outfitter_spoken"
-
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and give its exit code. `argv` excludes the program's name."""

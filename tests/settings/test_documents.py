@@ -434,6 +434,12 @@ def test_flaws_are_not_remembered_and_text_needs_no_cache(home):
     assert cached(home) == []
 
 
+def test_json_is_not_remembered_for_it_may_hold_a_credential(home):
+    (home / "f").write_text('{"mcpServers": {"s": {"env": {"KEY": "literal"}}}}')
+    assert read_file(home / "f", "json", home / ".agents/cache").value["mcpServers"]
+    assert cached(home) == []
+
+
 def test_the_cache_is_private(home):
     os.umask(0o022)
     (home / "f").write_text("a: 1")
