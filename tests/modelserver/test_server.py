@@ -266,6 +266,8 @@ def test_the_program_says_its_address_and_ends_with_its_input(tmp_path):
     script.write_text('[{"text": "scripted"}]')
     words = [sys.executable, "-m", "outfitter.modelserver", "--until-eof", "--script", str(script)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"HOME": str(tmp_path)}) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         port = int(process.stdout.readline().decode().rsplit(":", 1)[1])
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         connection.request("POST", CHAT, "{}")

@@ -57,7 +57,7 @@ def test_a_bug_carries_the_name_of_its_stage():
     step, steps = recorder(counter(), Signals())
     with pytest.raises(ValueError, match="a bug") as caught:
         step(crashing_stage)
-    assert caught.value.outfitter_stage == "crashing stage"
+    assert vars(caught.value)["outfitter_stage"] == "crashing stage"
     assert steps()[0].status == "crashed"
 
 
@@ -89,7 +89,7 @@ def test_a_stage_may_stop_itself_between_two_files():
 
 
 def test_recovering_another_run_leaves_the_launch_stoppable():
-    told = []
+    told: list[str] = []
     signals = Signals()
     signals.reset(told.append)
     signals.saving()
@@ -106,7 +106,7 @@ def test_an_effect_failure_is_noted_by_its_kind():
 
 
 def test_what_came_while_the_harness_ran_is_not_the_first_signal_of_the_saving():
-    told = []
+    told: list[str] = []
     signals = Signals()
     signals.reset(told.append)
     with signals.running():
@@ -118,7 +118,7 @@ def test_what_came_while_the_harness_ran_is_not_the_first_signal_of_the_saving()
 
 
 def test_what_came_between_the_end_and_the_saving_is():
-    told = []
+    told: list[str] = []
     signals = Signals()
     signals.reset(told.append)
     with signals.running():
