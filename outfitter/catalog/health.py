@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.names import is_readable, portable
+from outfitter.catalog.skills import manifest_of
 from outfitter.model.layers import Entry, Layer
 from outfitter.model.request import Notice
 
@@ -27,7 +28,7 @@ def _of_layer(demand: Demand, number: int) -> list[Notice]:
     found: list[Notice] = []
     for entry in tree.entries.values():
         if entry.kind not in ("file", "directory"):
-            found += _unusable(tree, entry)
+            found += _unusable(demand, number, entry)
         elif "/" not in entry.path:
             found += _wrong_kind(demand, number, entry)
         elif entry.kind == "directory":
@@ -35,13 +36,9 @@ def _of_layer(demand: Demand, number: int) -> list[Notice]:
     return found
 
 
-def _unusable(tree: Layer, entry: Entry) -> list[Notice]:
-    head, _, rest = entry.path.partition("/")
-    _, _, inner = rest.partition("/")
-    relevant = (
-        (head in FILES or head in FOLDERS) if not rest else head in FOLDERS and (not inner or inner in RESOURCE_FILES)
-    )
-    if not relevant:
+def _unusable(demand: Demand, number: int, entry: Entry) -> list[Notice]:
+    tree = demand.layer(number)
+    if not _stands_for_a_resource(demand, number, entry.path):
         return []
     boundary = "the repository" if tree.kind == "project" else "its source"
     why = {
@@ -50,6 +47,17 @@ def _unusable(tree: Layer, entry: Entry) -> list[Notice]:
         "unreadable": "cannot be read",
     }.get(entry.kind, "is no regular file")
     return [_skipped(tree, entry.path, why)]
+
+
+def _stands_for_a_resource(demand: Demand, number: int, path: str) -> bool:
+    """Whether a resource, or a file of one that is read, is looked for at a path; what is inside a skill is its own affair."""
+    head, _, rest = path.partition("/")
+    folder, _, leaf = rest.rpartition("/")
+    if not rest:
+        return head in FILES or head in FOLDERS
+    if head not in FOLDERS or not folder or leaf in RESOURCE_FILES:
+        return head in FOLDERS
+    return head == "skills" and not manifest_of(demand, number, f"{head}/{folder}")
 
 
 def _wrong_kind(demand: Demand, number: int, entry: Entry) -> list[Notice]:
