@@ -19,6 +19,7 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Finding = tuple[int, bytes, bytes, str]
 """(tag, packed stat, digest, note) of one entry."""
+_CHANGED: Finding = (CHANGED, NO_STAT, NO_DIGEST, "")
 
 
 class Draft:
@@ -71,55 +72,71 @@ class Draft:
         self.tags = bytearray([self.tags[i] for i in kept])
 
 
-def examine(directory: int, name: bytes, buffer: memoryview) -> Finding:
+def examine(directory: int, name: bytes, buffer: memoryview, settled: int) -> Finding:
     """One regular file: its digest, and the stat that goes with the bytes read. The innermost loop of every fingerprint.
 
-    `buffer` is scratch space. Of a file that grows while it is read, no more is read than it held when it was opened; one that
-    changes is read again once, and marked `unstable` if it changed again.
+    `buffer` is scratch space of BUFFER_SIZE. A file whose times are older than `settled` (ns; well before this scan
+    began) was not written during it, so one look at its stat is enough for it. Reading at an offset takes
+    nothing out of a pipe that stands in the file's place meanwhile.
     """
     try:
         descriptor = os.open(name, _OPEN, dir_fd=directory)
     except OSError as error:
         return _unopened(directory, name, error)
     try:
-        before = os.fstat(descriptor)
-        if S_IFMT(before.st_mode) != S_IFREG:
-            return CHANGED, NO_STAT, NO_DIGEST, ""
-        for attempt in (1, 2):
-            size = before.st_size
-            count = os.readv(descriptor, (buffer,))
-            if count == size and count < BUFFER_SIZE:
+        count = os.preadv(descriptor, (buffer,), 0)
+        s = os.fstat(descriptor)
+        mode = s.st_mode
+        if s.st_mtime_ns < settled and s.st_ctime_ns < settled and mode & 0o170000 == S_IFREG:
+            if count == s.st_size and count < BUFFER_SIZE:
                 digest = blake3(buffer[:count]).digest()
-            else:
-                digest = _long(descriptor, size, count, buffer)
-            after = os.fstat(descriptor)
-            if (
-                after.st_mtime_ns == before.st_mtime_ns
-                and after.st_ctime_ns == before.st_ctime_ns
-                and after.st_size == size
-            ):
-                return EXECUTABLE if after.st_mode & 0o100 else FILE, packed(after), digest, ""
-            if attempt == 1:
-                os.lseek(descriptor, 0, os.SEEK_SET)
-                before = after
-        return EXECUTABLE if after.st_mode & 0o100 else FILE, packed(after), digest, "unstable"
+                return EXECUTABLE if mode & 0o100 else FILE, packed(s), digest, ""
+            return _watched(descriptor, s, count, buffer)
+        return _watched(descriptor, s, 0, buffer) if mode & 0o170000 == S_IFREG else _CHANGED
     except OSError as error:
-        return UNREADABLE, NO_STAT, NO_DIGEST, errorcode.get(error.errno or 0, "EIO")
+        return _unread(descriptor, error)
     finally:
         os.close(descriptor)
 
 
-def _long(descriptor: int, size: int, count: int, buffer: memoryview) -> bytes:
-    """The digest of a file larger than the buffer, or shorter than it was: at most `size` bytes, `count` of them in the buffer."""
-    hasher = blake3()
-    done = 0
-    while count:
-        hasher.update(buffer[: min(count, size - done)])
-        done += count
-        if done >= size:
+def _watched(descriptor: int, before: os.stat_result, count: int, buffer: memoryview) -> Finding:
+    """A file that is large or young, with its stat from before; its first `count` bytes are in the buffer.
+
+    No more is read than it held before. One that changes is read again once, and marked `unstable` if it changed again.
+    """
+    note = "unstable"
+    for _ in (1, 2):
+        digest = _digest(descriptor, before.st_size, count, buffer)
+        after = os.fstat(descriptor)
+        still = after.st_mtime_ns == before.st_mtime_ns and after.st_ctime_ns == before.st_ctime_ns
+        if still and after.st_size == before.st_size:
+            note = ""
             break
-        count = os.readv(descriptor, (buffer,))
+        before, count = after, 0
+    return EXECUTABLE if after.st_mode & 0o100 else FILE, packed(after), digest, note
+
+
+def _digest(descriptor: int, size: int, count: int, buffer: memoryview) -> bytes:
+    """The digest of a file's first `size` bytes, `count` of which are in the buffer, or of all where it holds fewer."""
+    hasher = blake3()
+    hasher.update(buffer[: min(count, size)])
+    while count < size:
+        more = os.preadv(descriptor, (buffer,), count)
+        if not more:
+            break
+        hasher.update(buffer[: min(more, size - count)])
+        count += more
     return hasher.digest()
+
+
+def _unread(descriptor: int, error: OSError) -> Finding:
+    """A descriptor that cannot be read: no regular file any more, or a failing disk."""
+    try:
+        if S_IFMT(os.fstat(descriptor).st_mode) != S_IFREG:
+            return _CHANGED
+    except OSError:
+        pass
+    return UNREADABLE, NO_STAT, NO_DIGEST, word(error)
 
 
 def packed(status: os.stat_result) -> bytes:
@@ -138,7 +155,7 @@ def _unopened(directory: int, name: bytes, error: OSError) -> Finding:
     if error.errno == ENOENT:
         return VANISHED, NO_STAT, NO_DIGEST, ""
     if error.errno in (ELOOP, ENXIO, ENOTDIR):
-        return CHANGED, NO_STAT, NO_DIGEST, ""
+        return _CHANGED
     try:
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except OSError as gone:

@@ -6,6 +6,7 @@ Reads only; follows no link; opens no fifo, socket or device; holds at most 24 d
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from errno import ELOOP, ENOENT, ENOTDIR
 from operator import attrgetter
@@ -36,6 +37,8 @@ from outfitter.tree import DIGEST_SIZE, NO_DIGEST, NO_STAT, STAT, Folder, join
 
 _SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b"char"}
 _name = attrgetter("name")
+# A file this much older than the scan cannot have been written during it, even where the file system's clock is another machine's.
+SETTLED_NS = 10 * 10**9
 
 
 class Pass:
@@ -53,6 +56,7 @@ class Pass:
         "only_known",
         "read",
         "same",
+        "settled",
     )
 
     def __init__(
@@ -73,6 +77,7 @@ class Pass:
         self.same: frozenset[bytes] = frozenset()
         self.buffer = memoryview(bytearray(BUFFER_SIZE))
         self.read = 0
+        self.settled = time.time_ns() - SETTLED_NS
 
     def list_from(self, path: bytes) -> None:
         """List the directory at `path` and all below it; raises `OSError` where `path` itself cannot be listed."""
@@ -231,7 +236,7 @@ class Pass:
                     draft.put(index, lost)
                 continue
             for index in indexes:
-                finding = examine(descriptor, draft.names[index], self.buffer)
+                finding = examine(descriptor, draft.names[index], self.buffer, self.settled)
                 draft.put(index, finding)
                 self.read += finding[0] in (FILE, EXECUTABLE)
 

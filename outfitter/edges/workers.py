@@ -52,7 +52,7 @@ def read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, Sequence[int]
         count += len(indexes)
     parts = _parts(runs, max(PART_FILES, -(-count // MOST_PARTS)))
     with _Answers(count) as answers:
-        share(len(parts), lambda: _Reading(root, walk.buffer, parts, answers))
+        share(len(parts), lambda: _Reading(walk, root, parts, answers))
         for run in runs:
             walk.read += answers.give(run)
 
@@ -123,18 +123,19 @@ class _Answers:
 class _Reading:
     """Reads parts of the pending files."""
 
-    def __init__(self, root: int, buffer: memoryview, parts: Sequence[Sequence[Run]], answers: _Answers) -> None:
+    def __init__(self, walk: Pass, root: int, parts: Sequence[Sequence[Run]], answers: _Answers) -> None:
         self._cursor = Cursor(root)
-        self._buffer = buffer
+        self._walk = walk
         self._parts = parts
         self._answers = answers
 
     def __call__(self, number: int, /) -> None:
+        buffer, settled, put = self._walk.buffer, self._walk.settled, self._answers.put
         for draft, indexes, start in self._parts[number]:
             descriptor = _at(self._cursor, draft.path)
             if descriptor >= 0:
                 for place, index in enumerate(indexes, start):
-                    self._answers.put(place, examine(descriptor, draft.names[index], self._buffer))
+                    put(place, examine(descriptor, draft.names[index], buffer, settled))
 
     def close(self) -> None:
         self._cursor.close()

@@ -223,7 +223,7 @@ def test_a_file_that_became_a_fifo_or_a_link_is_classified_anew_and_not_waited_f
     examine = finding.examine
     turned = []
 
-    def turn(directory, name, buffer):
+    def turn(directory, name, *rest):
         if name not in turned and name != b"inside":
             turned.append(name)
             os.unlink(os.path.join(root.encode(), name))
@@ -233,7 +233,7 @@ def test_a_file_that_became_a_fifo_or_a_link_is_classified_anew_and_not_waited_f
                 os.symlink("/etc/passwd", root + "/b")
             elif name == b"c":
                 make(root, {"c/inside": b"5"})
-        return examine(directory, name, buffer)
+        return examine(directory, name, *rest)
 
     monkeypatch.setattr("outfitter.edges.walk.examine", turn)
     tree = fresh(root)
@@ -295,15 +295,15 @@ def test_fpt_09_files_that_vanish_are_absent(tmp_path):
 
 def test_fpt_10_a_file_that_grows_for_ever_ends_the_walk_and_is_marked(tmp_path, monkeypatch):
     root = make(tmp_path / "t", {"x.log": 3_000_000})
-    readv = os.readv
+    preadv = os.preadv
 
-    def growing(descriptor, buffers):
+    def growing(*given):
         with open(root + "/x.log", "ab") as file:
             file.write(b"y" * 2_000_000)
-        return readv(descriptor, buffers)
+        return preadv(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "readv", growing)
+        patch.setattr(os, "preadv", growing)
         tree = fresh(root)
     (row,) = tree.rows
     assert row.note == "unstable"
@@ -312,14 +312,14 @@ def test_fpt_10_a_file_that_grows_for_ever_ends_the_walk_and_is_marked(tmp_path,
 
 def test_a_file_truncated_while_it_is_read_is_read_again(tmp_path, monkeypatch):
     root = make(tmp_path / "t", {"a": 3_000_000})
-    readv, cut = os.readv, []
+    preadv, cut = os.preadv, []
 
-    def cutting(descriptor, buffers):
+    def cutting(*given):
         if not cut:
             cut.append(os.truncate(root + "/a", 10))
-        return readv(descriptor, buffers)
+        return preadv(*given)
 
-    monkeypatch.setattr(os, "readv", cutting)
+    monkeypatch.setattr(os, "preadv", cutting)
     (row,) = fresh(root).rows
     assert (row.digest, row.size, row.note) == (blake3(b"x" * 10).digest(), 10, "")
 
