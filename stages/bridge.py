@@ -43,9 +43,18 @@ def bridge(
             asked = ask_all(host, settings, after, prompted)
             items += asked.items
             return Success(_settlement(after, changes, items, (*asked.notices, *_flushed(host)), asked.keys))
-        return Success(_settlement(after, changes, items, _flushed(host)))
+        told = (*_gone(record, baseline, actual), *_flushed(host))
+        return Success(_settlement(after, changes, items, told))
 
     return attempt("settle what the run wrote", settle)
+
+
+def _gone(record: Record, baseline: Snapshot, actual: Snapshot) -> tuple[Notice, ...]:
+    """Somebody removed the whole projection while the harness ran: a cleaner, or the harness itself (spec/95 CLN-09)."""
+    if actual.tree.rows or not baseline.tree.rows:
+        return ()
+    text = f"{record.projection} is gone: what the harness wrote there is lost; durable state is as it was"
+    return (Notice("warning", "projection-gone", text),)
 
 
 def _flushed(host: Host) -> tuple[Notice, ...]:

@@ -17,7 +17,7 @@ from outfitter.host import Durable, Runs, Trees
 from outfitter.model.outcome import Row, Snapshot
 from outfitter.model.projection import Based, Projected, Record, State
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.tree import GRANULARITY_NS
+from outfitter.tree import GRANULARITY_NS, Folder, tree_of
 from outfitter.zones import Zones, ground, raw, text, zones
 
 
@@ -40,12 +40,15 @@ def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
     """The projection after the harness ended, and the durable files as they are now; unchanged files are not read.
 
-    A durable file that cannot be read has no row, as an absent one. Errors: `EffectFailed` where the projection itself
-    cannot be listed.
+    A durable file that cannot be read has no row, as an absent one; a projection that is gone is an empty one. Errors:
+    `EffectFailed` where the projection is there and cannot be listed.
     """
 
     def take() -> Outcome[Snapshot]:
-        tree = trees.scan(record.projection, baseline.tree.rows, baseline.tree.taken_ns, False)
+        try:
+            tree = trees.scan(record.projection, baseline.tree.rows, baseline.tree.taken_ns, False)
+        except (FileNotFoundError, NotADirectoryError):
+            tree = tree_of({b"": Folder(b"", b"", b"", b"", b"")}, baseline.tree.taken_ns)
         return Success(Snapshot(tree, _durable_now(trees, durable, record, baseline.durable)))
 
     return attempt("compare the projection with its baseline", take)
