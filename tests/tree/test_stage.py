@@ -1,6 +1,7 @@
 """The `fingerprint` stage: the baseline before the harness, and both sides after it (spec/50)."""
 
 import os
+import pathlib
 import time
 
 import pytest
@@ -14,6 +15,7 @@ from outfitter.model.projection import Bridge, Projected, Record, State
 from outfitter.railway import fold, perform
 from outfitter.tree import GRANULARITY_NS, compare
 from stages.fingerprint import fingerprint, fingerprint_again
+from tests.tree.test_scan import as_nobody, open_place  # noqa: F401 - a fixture
 from tests.tree.trees import make
 
 
@@ -218,8 +220,22 @@ def test_a_durable_directory_that_vanished_has_no_rows(site):
     assert site.again(based).durable == ()
 
 
-def test_a_projection_that_vanished_is_an_error_that_names_it(site):
+def test_a_projection_that_vanished_is_an_empty_one(site):
     based = site.take()
     os.rename(site.root + "/projection", site.root + "/away")
-    error = failure(fingerprint_again(TREES, site.side, based.record, based.baseline))
-    assert error.path == site.root + "/projection"
+    actual = site.again(based)
+    assert list(actual.tree.rows) == []
+    assert actual.durable == tuple(sorted(site.before))
+
+
+@pytest.mark.other_uid
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_projection_that_cannot_be_listed_is_an_error_that_names_it(open_place):  # noqa: F811
+    place = Site(pathlib.Path(open_place))
+    based = place.take()
+    os.chmod(place.root + "/projection", 0)
+
+    def look():
+        return failure(fingerprint_again(TREES, place.side, based.record, based.baseline)).path
+
+    assert as_nobody(look) == place.root + "/projection"
