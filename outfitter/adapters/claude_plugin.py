@@ -54,9 +54,13 @@ def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
         return place if inherited and posixpath.basename(place) == flat_name(skill.id) else ""
 
     brought = tuple(skill for skill in composition.skills if not native_place(skill))
-    files = [skill_files(skill, f"skills/{flat_name(skill.id)}") for skill in brought]
+    theirs = {skill.id: skill for subagent in composition.subagents for skill in subagent.resolved}
+    files = [
+        *(skill_files(skill, f"skills/{flat_name(skill.id)}") for skill in brought),
+        *(skill_files(skill, _apart(skill)) for skill in theirs.values()),
+    ]
     commands = [Generated(_command_path(c.id), c.text.encode("utf-8", "surrogateescape")) for c in composition.commands]
-    agents = [_subagent(composition, subagent) for subagent in composition.subagents]
+    agents = [_subagent(composition, subagent, facts.projection) for subagent in composition.subagents]
     return Parts(
         generated=(
             *((manifest(composition),) if inherited else ()),
@@ -94,27 +98,40 @@ def _command_path(name: str) -> str:
     return f"commands/{name.strip('/').removesuffix('.md')}.md"
 
 
-def _subagent(composition: Composition, subagent: Subagent) -> tuple[Generated, tuple[Notice, ...]]:
-    """A subagent's file: its limits are written even where they leave nothing, for a missing list means every tool."""
+def _apart(skill: Skill) -> str:
+    """Where a skill lies that only subagents have: under `skills/` the leader would be offered it too."""
+    return f"subagent-skills/{flat_name(skill.id)}"
+
+
+def _subagent(composition: Composition, subagent: Subagent, root: str) -> tuple[Generated, tuple[Notice, ...]]:
+    """A subagent's file: its limits are written even where they leave nothing, for a missing list means every tool.
+
+    Skills that it shares with its leader are named, the program then puts them before it whole; its own are put there by us,
+    in the same form.
+    """
     model = subagent_model(composition, subagent)
     level = effort(subagent.thinking, subagent.id, "")
     tools = subagent_tools(subagent.tools, subagent.id, tuple(server.id for server in composition.servers))
-    fields: dict[str, object] = {
+    own = {skill.id for skill in subagent.resolved}
+    values = {
         "name": subagent.id,
         "description": " ".join(subagent.description.split()) or f"The {subagent.id} agent",
+        "tools": None if tools.allow is None else list(tools.allow),
+        "disallowedTools": list(tools.deny) or None,
+        "model": model.name or None,
+        "effort": level.name or None,
+        "skills": [flat_name(skill) for skill in subagent.skills if skill not in own] or None,
     }
-    if tools.allow is not None:
-        fields["tools"] = list(tools.allow)
-    if tools.deny:
-        fields["disallowedTools"] = list(tools.deny)
-    if model.name:
-        fields["model"] = model.name
-    if level.name:
-        fields["effort"] = level.name
-    if subagent.skills:
-        fields["skills"] = [flat_name(skill) for skill in subagent.skills]
     # A JSON value is a YAML value: nothing a description may hold breaks out of its line.
-    head = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items())
-    text = f"---\n{head}---\n\n{subagent.body.strip()}\n"
+    lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items() if value is not None)
+    body = "\n\n".join([subagent.body.strip(), *(_inlined(skill, root) for skill in subagent.resolved)])
+    text = f"---\n{''.join(lines)}---\n\n{body}\n"
     made = Generated(f"agents/{flat_name(subagent.id)}.md", text.encode("utf-8", "surrogateescape"))
     return made, (*model.notices, *level.notices, *tools.notices)
+
+
+def _inlined(skill: Skill, root: str) -> str:
+    """A skill's whole text, with the place where its files are."""
+    _, fence, body = skill.manifest.removeprefix("---\n").partition("\n---\n")
+    text = body if fence else skill.manifest
+    return f"# Skill: {skill.id}\n\nBase directory for this skill: {root}/{_apart(skill)}\n\n{text.strip()}"

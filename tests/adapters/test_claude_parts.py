@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from outfitter.model.composition import Command, Part, Server, Subagent, Tools
-from tests.adapters.claude_case import composition, content, isolated, paths, plan, skill, value, warnings
+from tests.adapters.claude_case import PROJECTION, composition, content, isolated, paths, plan, skill, value, warnings
 
 DOCS = Server("docs", {"type": "stdio", "command": "d"}, "/m", "project")
 WEB = Server("my web", {"type": "http", "url": "http://x"}, "/m", "project")
@@ -108,6 +108,18 @@ def test_a_subagents_denied_pattern_denies_the_whole_tool():
 def test_a_subagents_thinking_and_skills_are_kept():
     fields, _ = front(isolated(composition(subagents=(subagent(thinking="high", skills=("one", "group/two")),))))
     assert (fields["effort"], fields["skills"]) == ("high", ["one", "group-two"])
+
+
+def test_a_skill_that_only_a_subagent_has_is_put_before_it_and_not_offered_to_its_leader():
+    own = skill("craft")._replace(files=(Part("/s/run.sh", "run.sh", True),))
+    made = plan(composition(subagents=(subagent(skills=("one", "craft"), resolved=(own,)),), skills=(skill("one"),)))
+    fields, text = front(made)
+    assert fields["skills"] == ["one"]
+    assert "Skill: craft" in text
+    assert f"{PROJECTION}/subagent-skills/craft" in text
+    assert text.endswith("body\n")
+    assert {"skills/one/SKILL.md", "subagent-skills/craft/SKILL.md", "subagent-skills/craft/run.sh"} <= paths(made)
+    assert "skills/craft/SKILL.md" not in paths(made)
 
 
 def test_a_skills_files_are_copied_with_their_execute_bits():

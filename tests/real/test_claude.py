@@ -85,11 +85,13 @@ def test_a_system_prompt_takes_the_place_of_the_programs_own(real, mode):
 @BOTH
 def test_a_subagent_runs_with_its_own_words_limits_and_skills(real, mode):
     real.skill("craft", "about-craft", "marker-craft")
+    real.skill("own", "about-own", "marker-own")
     real.put(
         ".agents/agents/helper/agent.md",
-        "---\ndescription: Helps\ntools: [read]\nskills: [craft]\n---\n\nmarker-helper\n",
+        "---\ndescription: Helps\ntools: [read]\nskills: [craft, own]\nmodel: loop/other-model\n---\n\nmarker-helper\n",
     )
     agent(real, subagents=["helper"], skills=["craft"])
+    real.models(models=[{"id": "scripted-model"}, {"id": "other-model"}])
     kind = "helper" if mode else "a:helper"
     call = {"tool": "Agent", "input": {"description": "d", "prompt": "do it", "subagent_type": kind}}
     real.server.script = (call, {"text": "end"})
@@ -98,6 +100,9 @@ def test_a_subagent_runs_with_its_own_words_limits_and_skills(real, mode):
     assert asked
     assert tools(asked[0]) == {"Read"}
     assert "marker-craft" in text(asked[0].body)
+    assert "marker-own" in text(asked[0].body)
+    assert asked[0].body["model"] == "other-model"
+    assert "about-own" not in text(first_turn(real).body)
 
 
 @BOTH
