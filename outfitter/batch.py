@@ -100,5 +100,8 @@ def _row(item: Input, attempt: Attempt | None) -> dict[str, Any]:
 
 
 def _exit_code(result: dict[str, Any]) -> int | None:
-    words = str(result["termination_reason"]).split()
-    return int(words[1]) if len(words) == 2 and words[0] == "exit" and words[1].isdigit() else None
+    """The harness's own code as `outfitter run` gave it, from the words of the result's reason."""
+    word, _, number = str(result["termination_reason"]).partition(" ")
+    if not number.isdigit() or word not in ("exit", "signal"):
+        return None
+    return int(number) if word == "exit" else 128 + int(number)

@@ -77,9 +77,7 @@ def run_attempt(task: Task) -> Attempt:
             task.key, "failed", f"timed out after {task.timeout:g} s", code, _relative(task.root, place), True, seconds
         )
     if not pair.mismatches:
-        return from_pair(task.key, os.path.relpath(place, task.root), pair.result, ran=True, seconds=seconds)._replace(
-            exit_code=code
-        )
+        return from_pair(task.key, os.path.relpath(place, task.root), pair.result, ran=True, seconds=seconds)
     reason = str(pair.result["termination_reason"]) if _lone_veto(pair.result) else "no evidence was left"
     return Attempt(task.key, "failed", reason, code, "", True, seconds)
 
