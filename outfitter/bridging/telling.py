@@ -11,6 +11,7 @@ from outfitter.model.request import Level, Notice
 
 # So many paths stand in a line: every one that must be found again, a few of those that are gone anyway.
 NAMED, SAMPLED = 100, 5
+LONGEST = 600
 _WATCHED = ("warn", "error", "prompt")
 _TOLD = ("warned", "failed", "unreadable")
 
@@ -106,7 +107,12 @@ def _named(change: Change) -> str:
     return f"{change.path} ({note})" if note else change.path
 
 
+def _short(path: str) -> str:
+    """A path that no terminal could show, by its two ends."""
+    return path if len(path) <= LONGEST else f"{path[: LONGEST // 2]}…{path[-LONGEST // 2 :]}"
+
+
 def listed(paths: Sequence[str], most: int) -> str:
     """Paths in one line, the first `most` of them, and how many more there are."""
     more = len(paths) - most
-    return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(_short(path) for path in paths[:most]) + (f" and {more} more" if more > 0 else "")

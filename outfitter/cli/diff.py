@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import LEGEND, diff_document, diff_lines
 from outfitter.cli.parser import json_option, parser
-from outfitter.edges.beside import open_source
+from outfitter.edges.content import open_source
 from outfitter.errors import EffectFailed, LaunchError
 from outfitter.host import Host
 from outfitter.model.outcome import SETTLED, Change, Snapshot

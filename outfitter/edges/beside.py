@@ -12,57 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
 
-from blake3 import blake3
-
-from outfitter.model.outcome import Identity
+from outfitter.edges.content import READ, digest_of
 from outfitter.threeway import GRANULARITY_NS
 
-CHUNK = 1 << 20
 TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")
 _LOCK_SECONDS, _POLL_S = 10.0, 0.01
 _NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES)
 _NO_LOCKS = (errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EBADF, errno.EINVAL)
-
-
-def identity_of(status: os.stat_result) -> Identity:
-    """What a later look compares (spec/60)."""
-    return Identity(status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def open_source(path: str) -> tuple[int, os.stat_result]:
-    """A regular file opened for reading, its last component not followed; what became something else meanwhile raises."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", path)
-    return descriptor, status
-
-
-def digest_of(descriptor: int, size: int) -> bytes:
-    """BLAKE3 of the first `size` bytes: a file that grows for ever must not be read for ever."""
-    hasher, offset = blake3(), 0
-    while offset < size and (chunk := os.pread(descriptor, min(CHUNK, size - offset), offset)):
-        hasher.update(chunk)
-        offset += len(chunk)
-    return hasher.digest()
-
-
-def copy_bytes(source: int, out: int, size: int) -> bytes:
-    """Copy the first `size` bytes, streamed; their BLAKE3."""
-    hasher, offset = blake3(), 0
-    while offset < size and (chunk := os.pread(source, min(CHUNK, size - offset), offset)):
-        hasher.update(chunk)
-        write_all(out, chunk)
-        offset += len(chunk)
-    return hasher.digest()
-
-
-def write_all(out: int, content: bytes) -> None:
-    """Write every byte: one call may take only part of them."""
-    view = memoryview(content)
-    while view:
-        view = view[os.write(out, view) :]
 
 
 def fresh_name() -> str:
@@ -127,8 +83,7 @@ class Beside:
 
     def digest(self, name: str = "") -> bytes:
         """BLAKE3 of the target, or of another name in its directory, as it is now."""
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(name or self._name, flags, dir_fd=self._directory)
+        descriptor = os.open(name or self._name, READ, dir_fd=self._directory)
         try:
             return digest_of(descriptor, os.fstat(descriptor).st_size)
         finally:
@@ -217,8 +172,7 @@ class Beside:
 
 def _remove_if_dead(directory: int, name: str) -> None:
     with suppress(OSError):
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(name, flags, dir_fd=directory)
+        descriptor = os.open(name, READ, dir_fd=directory)
         try:
             status = os.fstat(descriptor)
             if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():

@@ -12,7 +12,8 @@ import stat
 import time
 from collections.abc import Callable
 
-from outfitter.edges.beside import CHUNK, Beside, copy_bytes, digest_of, flush_path, identity_of, open_source, write_all
+from outfitter.edges.beside import Beside, flush_path
+from outfitter.edges.content import CHUNK, copy_bytes, digest_of, identity_of, open_source, write_all
 from outfitter.edges.kept import keep, totals
 from outfitter.host import Durable, Seen
 from outfitter.model.outcome import Identity

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-from outfitter.edges.beside import Beside, copy_bytes, fresh_name, hold, open_directory, open_source, write_all
+from outfitter.edges.beside import Beside, fresh_name, hold, open_directory
+from outfitter.edges.content import copy_bytes, open_source, write_all
 from outfitter.host import Unsaved
 
 _CONTENT = re.compile(r"[0-9a-f]{12}")

@@ -359,3 +359,26 @@ def test_the_strategy_shown_for_projects_is_symlink(bench):
         "symlink",
         "bridged",
     )
+
+
+def test_a_path_longer_than_the_system_takes_is_kept_and_stops_no_other(bench):
+    """FPT-17."""
+    b = bench()
+    b.launch()
+    top = b.write(f"projects/{b.slug}/ok.jsonl", "ok").parent
+    handle = os.open(top, os.O_RDONLY)
+    for _ in range(600):
+        os.mkdir("dddddddd", dir_fd=handle)
+        inner = os.open("dddddddd", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    leaf = os.open("leaf.jsonl", os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=handle)
+    os.write(leaf, b"leaf")
+    os.close(leaf)
+    os.close(handle)
+    b.settle()
+    assert (b.native / "projects" / b.slug / "ok.jsonl").read_bytes() == b"ok"
+    assert set(b.kept()) == {b"leaf"}
+    assert b.settlement.saved
+    (warning,) = b.warnings("leaf.jsonl", "File name too long")
+    assert len(warning.message) < 1500
