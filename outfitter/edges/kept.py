@@ -116,9 +116,10 @@ def totals(conflicts: str) -> tuple[int, int]:
 def drop(entry: Kept) -> None:
     """Take a kept content and its index away, and its run's folder once that is empty."""
     os.unlink(entry.place)
-    for clear in (lambda: os.unlink(entry.place + ".json"), lambda: os.rmdir(os.path.dirname(entry.place))):
-        with suppress(OSError):
-            clear()
+    with suppress(OSError):
+        os.unlink(entry.place + ".json")
+    with suppress(OSError):
+        os.rmdir(os.path.dirname(entry.place))
 
 
 def _entry(conflicts: str, run: str, name: str) -> Kept | None:
