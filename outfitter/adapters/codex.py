@@ -16,6 +16,7 @@ from outfitter.adapters.codex_overrides import LONGEST, Override, Overrides, arg
 from outfitter.adapters.codex_tools import limited_tools, shut_out
 from outfitter.adapters.controls import (
     effective_controls,
+    first_there,
     harness_defaults,
     native_context,
     unset_credential,
@@ -32,7 +33,7 @@ from outfitter.railway import Outcome
 
 DIRECTORY = "CODEX_HOME"
 ELEMENTS = ("identity", "skills", "subagents", "mcp", "model", "thinking", "tools")
-# Files of the project that Codex reads by itself.
+# Files of the project of which Codex reads the first it finds.
 CONTEXT = ("AGENTS.override.md", "AGENTS.md")
 CONFIG = "config.toml"
 
@@ -47,7 +48,7 @@ def plan(
         return Failure(credential_missing(composition, missing))
     controls = effective_controls(composition, "codex")
     words = controls.args + request.passthrough
-    fragments, twice = without_native_context(composition.fragments, facts, CONTEXT)
+    fragments, twice = without_native_context(composition.fragments, facts, first_there(facts, CONTEXT))
     who, helpers = identity(fragments, facts.projection, words), subagents(composition, facts.projection)
     native = _native(facts)
     environment = {**request.ambient.env, **controls.environment}
@@ -75,7 +76,7 @@ def plan(
             ),
             exported="",
             unsupported=unsupported_elements(composition),
-            native_reads=(*_skills_read(composition), *native_context(facts, CONTEXT)),
+            native_reads=(*_skills_read(composition), *native_context(facts, first_there(facts, CONTEXT))),
             notices=notices,
         )
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from attrs import evolve
 
@@ -62,6 +63,12 @@ def without_native_context(
             if _same_text(fragment.content, facts.files.get(path)):
                 return tuple(other for other in fragments if other is not fragment), path
     return fragments, ""
+
+
+def first_there(facts: Facts, names: Iterable[str]) -> tuple[str, ...]:
+    """The one of these files at the project's root that a harness reads which takes the first it finds; () for none."""
+    there = (name for name in names if facts.files.get(posixpath.join(facts.project_root, name)) is not None)
+    return tuple(islice(there, 1))
 
 
 def native_context(facts: Facts, names: Iterable[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from returns.result import Failure, Success
 from outfitter.adapters import Adapter, Wants
 from outfitter.adapters.controls import (
     effective_controls,
+    first_there,
     harness_defaults,
     native_context,
     one_run,
@@ -41,8 +42,8 @@ from outfitter.railway import Outcome
 
 DIRECTORY = "PI_CODING_AGENT_DIR"
 ELEMENTS = ("identity", "skills", "mcp", "model", "thinking", "tools", "prompt_template", "commands", "extensions")
-# Files of the project that Pi reads by itself.
-CONTEXT = ("AGENTS.md", "CLAUDE.md")
+# Files of the project of which Pi reads the first it finds.
+CONTEXT = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 _OWN_CONTROLS = ("allow_external_deepwork_jobs",)
 
 
@@ -96,7 +97,7 @@ def plan(
             ),
             exported=facts.projection,
             unsupported=unsupported_elements(composition),
-            native_reads=native_context(facts, CONTEXT),
+            native_reads=native_context(facts, first_there(facts, CONTEXT)),
             notices=notices,
         )
     )
@@ -117,7 +118,7 @@ def further(_request: Request, _settings: Settings, facts: Facts) -> Wants:
 def _fragments(composition: Composition, facts: Facts, words: tuple[str, ...]) -> tuple[tuple[Fragment, ...], str]:
     if {"-nc", "--no-context-files"} & set(words):
         return composition.fragments, ""
-    return without_native_context(composition.fragments, facts, CONTEXT)
+    return without_native_context(composition.fragments, facts, first_there(facts, CONTEXT))
 
 
 def _extensions(composition: Composition, root: str, interactive: bool) -> Files:

@@ -14,7 +14,7 @@ THINKING_KEY = "ctrl+shift+t"
 THINKING_ACTION = "app.thinking.cycle"
 # The action's name before Pi gave its actions dotted names.
 _OLD_THINKING_ACTION = "cycleThinkingLevel"
-_COMMENTS = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENTS = rb"//[^\n]*|(?s:/\*.*?\*/)"
 
 
 def keybindings(sources: Iterable[tuple[str, bytes | None]]) -> tuple[bytes, tuple[Notice, ...]]:
@@ -22,7 +22,7 @@ def keybindings(sources: Iterable[tuple[str, bytes | None]]) -> tuple[bytes, tup
     merged: Json = {}
     notices: list[Notice] = []
     for path, raw in sources:
-        if raw is None or not _COMMENTS.sub(b"", raw.removeprefix(b"\xef\xbb\xbf")).strip():
+        if raw is None or not re.sub(_COMMENTS, b"", raw.removeprefix(b"\xef\xbb\xbf")).strip():
             continue
         found = json_object(raw)
         if found is None:

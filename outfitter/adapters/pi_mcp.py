@@ -21,18 +21,14 @@ def merged_mcp(
     overlays: Iterable[tuple[str, bytes]],
     composition: Composition,
     env: Mapping[str, str],
-) -> tuple[bytes | None, tuple[Notice, ...]]:
-    """The generated file, or None where neither an overlay nor the composition brings a server; and what to say.
+) -> tuple[bytes, tuple[Notice, ...]]:
+    """The generated file, and what to say.
 
     `native` and `overlays` are (path, bytes), lowest first. A file that is no JSON object is a warning and left out.
     """
-    servers = composition.servers
     merged: Json = {}
     notices: list[Notice] = []
-    brought = list(overlays)
-    if not brought and not servers:
-        return None, ()
-    for path, raw in (native, *brought):
+    for path, raw in (native, *overlays):
         if raw is None or not raw.strip():
             continue
         found = json_object(raw)

@@ -151,11 +151,13 @@ def registry_providers(registry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _servers(composition: Composition, facts: Facts, ambient: Ambient) -> Runtime:
+    overlays = _mcp_overlays(composition.overlays)
+    if not overlays and not composition.servers:
+        return Runtime()
     from outfitter.adapters.pi_mcp import merged_mcp
 
-    overlays = _mcp_overlays(composition.overlays)
     content, notices = merged_mcp(_native(facts, "mcp.json"), overlays, composition, ambient.env)
-    return Runtime(() if content is None else (Generated("mcp.json", content),), notices)
+    return Runtime((Generated("mcp.json", content),), notices)
 
 
 def _mcp_overlays(overlays: Iterable[Overlay]) -> tuple[tuple[str, bytes], ...]:

@@ -44,17 +44,16 @@ def sessions(
     ambient: Ambient, controls: Controls, strategies: Strategies, facts: Facts, args: Iterable[str]
 ) -> Sessions:
     """Which directory the child is given, by precedence: words of the command line, the tree's environment, an inherited
-    variable, `controls.session_directory`, the `sessions/` strategy, the durable default. `args` are controls' and pass-through ones.
+    variable, the `sessions/` strategy, `controls.session_directory`, the durable default. `args` are controls' and pass-through ones.
     """
     words = _before_end(args)
     named = _named(words, ambient, controls)
     if named:
         return Sessions(controls.environment.get(VARIABLE, ""), _defeated(strategies, named))
-    if controls.session_directory:
-        place = resolved(controls.session_directory, ambient.home, facts.project_root)
-        return Sessions(place, _defeated(strategies, "controls.session_directory"))
     if _strategy(strategies) != "symlink":
-        return Sessions("")
+        return Sessions("", _unused(strategies, controls))
+    if controls.session_directory:
+        return Sessions(resolved(controls.session_directory, ambient.home, facts.project_root))
     return Sessions(durable_directory(facts.native, ambient.cwd))
 
 
@@ -81,6 +80,14 @@ def _defeated(strategies: Strategies, by: str) -> tuple[Notice, ...]:
         return ()
     message = f"state_persistence sessions/: {strategy} has no effect: {by} decides where Pi keeps its sessions"
     return (Notice("warning", "strategy-defeated", message),)
+
+
+def _unused(strategies: Strategies, controls: Controls) -> tuple[Notice, ...]:
+    """The warning that a tree's session directory gives way to the strategy the user set."""
+    if not controls.session_directory:
+        return ()
+    message = f"controls.session_directory has no effect while state_persistence has sessions/: {_strategy(strategies)}"
+    return (Notice("warning", "session-directory-unused", message),)
 
 
 def _strategy(strategies: Strategies) -> str:

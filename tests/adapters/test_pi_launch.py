@@ -145,6 +145,14 @@ def test_context_that_pi_reads_by_itself_is_not_given_twice() -> None:
     )
 
 
+def test_only_the_context_file_that_pi_reads_counts() -> None:
+    """Pi takes the first it finds: an AGENTS.md hides a CLAUDE.md of the same text as the tree's."""
+    files = {f"{PROJECT}/AGENTS.md": b"other", f"{PROJECT}/CLAUDE.md": b"rules"}
+    plan = planned("pi", composed(fragments=(fragment("context", "rules"),)), files=files)
+    assert len(values(plan, "--append-system-prompt")) == 1
+    assert plan.native_reads == (f"{PROJECT}/AGENTS.md",)
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
     [

@@ -132,7 +132,6 @@ def test_a_strategy_other_than_symlink_governs(strategy: Strategy) -> None:
 @pytest.mark.parametrize(
     ("controls", "made"),
     [
-        (Controls(session_directory="/c"), request()),
         (Controls({SESSIONS: "/c"}), request()),
         (Controls(), request(env={SESSIONS: "/c"})),
         (Controls(), request(("--session-dir", "/c"))),
@@ -141,6 +140,12 @@ def test_a_strategy_other_than_symlink_governs(strategy: Strategy) -> None:
 def test_a_defeated_strategy_is_a_warning(controls: Controls, made: object) -> None:
     plan = planned("pi", composed(controls=controls), made, chosen={"sessions/": "discard"})  # type: ignore[arg-type]
     assert "sessions/: discard" in said(plan, "strategy-defeated")[0]
+
+
+def test_a_trees_session_directory_gives_way_to_the_users_strategy() -> None:
+    plan = planned("pi", composed(controls=Controls(session_directory="/c")), chosen={"sessions/": "discard"})
+    assert SESSIONS not in plan.launch.env_set
+    assert said(plan, "session-directory-unused")
 
 
 def test_a_generated_declared_file_is_one_run_but_a_watch_stays_in_force() -> None:
