@@ -47,7 +47,7 @@ def session_tools(composition: Composition) -> SessionTools:
     servers = tuple(server_name(server.id) for server in composition.servers)
     found = limits(composition.tools, "claude", servers)
     notices = unknown_notices(found, composition.agent, "claude")
-    deny = (*found.deny, *_patterns(found))
+    deny = (*_whole(found.deny), *_patterns(found))
     if found.allow is None:
         return SessionTools(None, ",".join(deny), notices)
     shut, remarks = _shut_out(found.allow, servers, composition.agent)
@@ -68,11 +68,16 @@ def subagent_tools(tools: Tools, agent: str, servers: tuple[str, ...]) -> Subage
         )
         for word in found.patterns
     )
-    deny = tuple(dict.fromkeys((*found.deny, *filter(None, whole))))
+    deny = tuple(dict.fromkeys(_whole((*found.deny, *filter(None, whole)))))
     allow = found.allow
     if allow is not None:
         allow = tuple(name for name in allow if name not in whole)
     return SubagentTools(allow, deny, notices + remarks)
+
+
+def _whole(deny: tuple[str, ...]) -> tuple[str, ...]:
+    """A deny list with the tool that edits as well, in files of its own kind: whoever may not edit may not edit those."""
+    return (*deny, "NotebookEdit") if "Edit" in deny and "NotebookEdit" not in deny else deny
 
 
 def _patterns(found: Limits) -> tuple[str, ...]:

@@ -28,6 +28,12 @@ def test_deny_is_passed_in_native_spelling():
     assert flags(Tools(None, ("bash", "mcp__docs__write"))) == (None, "Bash,mcp__docs__write", [])
 
 
+def test_who_may_not_edit_may_not_edit_notebooks_either():
+    assert flags(Tools(None, ("edit", "write")))[1] == "Edit,Write,NotebookEdit"
+    fields, _ = front(plan(composition(subagents=(subagent(tools=Tools(None, ("edit",))),))))
+    assert fields["disallowedTools"] == ["Edit", "NotebookEdit"]
+
+
 def test_an_allow_list_emptied_by_deny_is_no_tools_at_all():
     assert flags(Tools(("bash",), ("Bash",)))[0] == ""
     assert flags(Tools(()))[0] == ""

@@ -127,7 +127,7 @@ def test_a_plain_run_is_quiet_and_unknown_error_passes(real, mode):
         {"shell": "echo more >> made.txt"},
         {"text": "done"},
     )
-    ended = launch(real, *mode, "--", "-p", *WRITING)
+    ended = launch(real, *mode, "--strict", "--", "-p", *WRITING)
     assert ended.code == 0, ended.err
     assert ended.out.strip() == "done"
     assert (real.project / "made.txt").read_text() == "hellomore\n"
@@ -221,6 +221,27 @@ def test_006_5_16_an_mcp_authorization_that_the_program_writes_itself_survives(r
     written = json.loads(place.read_text())
     assert written["claudeAiOauth"] == LOGIN["claudeAiOauth"]
     assert set(written) > set(LOGIN)
+
+
+def test_a_plugin_installed_in_an_isolated_run_is_there_in_the_next_and_natively(real):
+    agent(real)
+    market = real.top / "market"
+    real.put(market / ".claude-plugin/marketplace.json", json.dumps({
+        "name": "shop", "owner": {"name": "o"}, "plugins": [{"name": "tool", "source": "./tool", "description": "d"}],
+    }))  # fmt: skip
+    real.put(
+        market / "tool/.claude-plugin/plugin.json", json.dumps({"name": "tool", "version": "1.0.0", "description": "d"})
+    )
+    real.put(market / "tool/skills/kit/SKILL.md", "---\nname: kit\ndescription: about-kit\n---\n\nKit.\n")
+    for words in (("plugin", "marketplace", "add", str(market)), ("plugin", "install", "tool@shop")):
+        ended = launch(real, "--isolated", "--", *words)
+        assert ended.code == 0, ended.out + ended.err
+    for registry in (real.home / ".claude/plugins").glob("*.json"):
+        assert str(real.tmp) not in registry.read_text(), registry
+    for mode in (("--isolated",), ()):
+        real.forget()
+        assert launch(real, *mode, "--", "-p", "hi").code == 0
+        assert "about-kit" in text(first_turn(real).body)
 
 
 def test_a_native_session_beside_it_is_not_harmed(real):
