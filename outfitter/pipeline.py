@@ -54,8 +54,13 @@ def carry_out(host: Host, prepared: Prepared) -> Effect[Report]:
     """The writing half of a launch: whatever happens inside, the run directory is left as its record says."""
     _say(host, prepared.notices)
     return host.step(open_run, host.runs, prepared).bind(
-        always(partial(_occupy, host, prepared), then=partial(cleanup, host.runs, prepared))
+        always(partial(_occupy, host, prepared), then=partial(_leave, host, prepared))
     )
+
+
+def _leave(host: Host, prepared: Prepared, occupied: Occupied, outcome: Outcome[Settled]) -> Effect[Report]:
+    host.terminal.saving()
+    return host.step(cleanup, host.runs, prepared, occupied, outcome)
 
 
 def _occupy(host: Host, prepared: Prepared, occupied: Occupied) -> Effect[Settled]:

@@ -11,7 +11,7 @@ from typing import Any
 from outfitter import __version__
 from outfitter.evidence.canonical import digest
 from outfitter.host import StepNote
-from outfitter.model.outcome import SETTLED, Change, ChildExit, Settlement
+from outfitter.model.outcome import Change, ChildExit, Settlement
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Notice
 from outfitter.policy import verdict
@@ -143,8 +143,12 @@ def _coverage(settlement: Settlement) -> dict[str, Any]:
     }
 
 
+# Endings that leave something for a person to decide; a warned write was thrown away, as its strategy says.
+_OPEN = ("conflict", "failed", "unreadable")
+
+
 def _convergence(changes: tuple[Change, ...], saved: bool) -> dict[str, Any]:
-    open_ends = sorted({change.outcome for change in changes if change.outcome not in SETTLED})
+    open_ends = sorted({change.outcome for change in changes if change.outcome in _OPEN})
     reason = "every change was settled by its strategy"
     if not saved:
         reason = "something could not be saved"
