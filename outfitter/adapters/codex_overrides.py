@@ -41,8 +41,8 @@ def joined(parts: Iterable[Overrides]) -> Overrides:
 
 
 def written(overrides: Overrides) -> Overrides:
-    """The overrides that can be written, and a warning for each that cannot, naming its element."""
-    rows: list[Override] = []
+    """The overrides that can be written, each once, and a warning for each that cannot, naming its element."""
+    rows: dict[str, Override] = {}
     notices = list(overrides.notices)
     for row in overrides.rows:
         why = unwritable(row)
@@ -51,8 +51,8 @@ def written(overrides: Overrides) -> Overrides:
                 Notice("warning", "codex-unwritable", f"{row.element}: codex cannot be given it: {why}; left out")
             )
         else:
-            rows.append(row)
-    return Overrides(tuple(rows), tuple(notices))
+            rows.setdefault(row.argument, row)
+    return Overrides(tuple(rows.values()), tuple(notices))
 
 
 def unwritable(row: Override) -> str:

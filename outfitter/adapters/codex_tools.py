@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from outfitter.adapters.codex_mcp import ToolLists
 from outfitter.adapters.codex_overrides import Override
-from outfitter.adapters.tools import limits, portable_name, shut_notices, unnamed_servers
+from outfitter.adapters.tools import is_every_server, limits, portable_name, shut_notices, unnamed_servers
 from outfitter.model.composition import Composition, Tools
 from outfitter.model.request import Notice
 
@@ -40,7 +40,7 @@ def limited_tools(composition: Composition) -> Limited:
             never[parts[0]] = (*never.get(parts[0], ()), parts[1])
         elif parts:
             off.add(parts[0])
-        elif word.lower() == "mcp":
+        elif is_every_server(word):
             off |= ids
         elif switch:
             rows.append(Override("tools", *switch))
@@ -48,7 +48,11 @@ def limited_tools(composition: Composition) -> Limited:
             lost.append(word)
     off |= set(unnamed_servers(_spelled(allow, tuple(ids)), tuple(ids)))
     whole = {parts[0] for word in allow or () if (parts := _mcp_parts(word, ids)) and not parts[1]}
-    kept = {server: names for server, names in only.items() if server not in whole and "mcp" not in (allow or ())}
+    kept = {
+        server: names
+        for server, names in only.items()
+        if server not in whole and not any(map(is_every_server, allow or ()))
+    }
     return Limited(ToolLists(kept, never, frozenset(off)), tuple(rows), tuple(lost))
 
 
@@ -71,5 +75,6 @@ def _mcp_parts(word: str, ids: frozenset[str]) -> tuple[str, str] | None:
         if rest == server:
             return server, ""
         if rest.startswith(server + "__"):
-            return server, rest[len(server) + 2 :]
+            tool = rest[len(server) + 2 :]
+            return server, "" if tool == "*" else tool
     return None

@@ -116,7 +116,9 @@ def _shadows(high: str, low: str) -> bool:
     return high == low or low.startswith(high + "/") or high.startswith(low + "/")
 
 
-def _refused(path: str) -> str:
+def _refused(name: str) -> str:
+    """Why an overlay may not bring a path; letters' case does not count, for on some disks it is the same file."""
+    path = name.lower()
     if path == OURS or path.startswith(OURS + "/"):
         return "a name of Outfitter's own"
     keys = (*(key for key, _ in TABLE), MCP_LOGINS, *SCRATCH)

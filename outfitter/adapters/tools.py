@@ -127,6 +127,11 @@ _PORTABLE_OF: Mapping[str, str] = {
 }
 
 
+def is_every_server(word: str) -> bool:
+    """Whether a word stands for all selected MCP servers: `mcp`, `mcp__*`."""
+    return squeezed(word) in ("mcp", "mcp*")
+
+
 def portable_name(word: str) -> str:
     """The portable name that a word of any program stands for, "" for none."""
     return _PORTABLE_OF.get(squeezed(word), "")
@@ -188,7 +193,7 @@ def _spelled(words: tuple[str, ...], harness: str, servers: tuple[str, ...]) -> 
     names: list[str] = []
     unknown: list[str] = []
     for word in words:
-        if squeezed(word) == "mcp":
+        if is_every_server(word):
             names += [f"mcp__{server}" for server in servers]
         elif name := native_name(harness, word):
             names.append(name)

@@ -305,6 +305,13 @@ def test_subagents_with_their_files() -> None:
     }
 
 
+def test_a_provider_that_leader_and_subagent_share_is_defined_once() -> None:
+    sub = Subagent("helper", "", "b", Tools(), registry_target(), "", (), "/t", "project")
+    plan = planned("codex", composed(model=registry_target(), subagents=(sub,)), request(env=KEY))
+    words = values(plan, "-c")
+    assert len(set(words)) == len(words)
+
+
 @pytest.mark.parametrize(("name", "tools"), [("a.b", Tools()), ("s", Tools(("read",))), ("s", Tools(None, ("bash",)))])
 def test_a_subagent_that_would_widen_or_has_no_key_stays_out(name: str, tools: Tools) -> None:
     sub = Subagent(name, "", "b", tools, None, "", (), "/t", "project")
@@ -369,6 +376,15 @@ def test_an_allow_list_cannot_be_kept_but_what_it_says_of_servers_is() -> None:
     assert not any(key.startswith("mcp_servers.w.") for key in made)
     assert "server w" in said(plan, "tools-exclude-server")[0]
     assert plan.unsupported == ("tools",)
+
+
+def test_patterns_of_server_tools_are_whole_servers() -> None:
+    servers = (server("db", command="x"), server("web", command="y"))
+    denied = planned("codex", composed(servers=servers, tools=Tools(None, ("mcp__db__*",))))
+    assert [key for key in overrides(denied) if key.startswith("mcp_servers.db")] == []
+    assert denied.unsupported == ()
+    none = planned("codex", composed(servers=servers, tools=Tools(None, ("mcp__*",))))
+    assert not any(key.startswith("mcp_servers") for key in overrides(none))
 
 
 def test_environment_of_the_agent() -> None:

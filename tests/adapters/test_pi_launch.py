@@ -227,6 +227,8 @@ def test_006_3_17_overlays_higher_over_lower_without_state() -> None:
         overlay("models.json"),
         overlay("models-store.json"),
         overlay("outfitter/x"),
+        overlay("Trust.json"),
+        overlay("Settings.json"),
     )
     plan = planned("pi", composed(overlays=overlays))
     made = {file.path: (file.content, file.executable) for file in plan.generated}
@@ -235,7 +237,7 @@ def test_006_3_17_overlays_higher_over_lower_without_state() -> None:
     assert "x/file" not in made
     assert made["y/file"][0] == b"high"
     assert "y" not in made
-    assert len(said(plan, "overlay-refused")) == 6
+    assert len(said(plan, "overlay-refused")) == 8
     assert not {"auth.json", "trust.json", "sessions/a.jsonl", "models.json", "outfitter/x"} & set(made)
 
 

@@ -69,6 +69,10 @@ def test_mcp_is_every_selected_server() -> None:
     assert limits(Tools(("mcp", "read")), "pi", ("db", "docs")).allow == ("mcp__db", "mcp__docs", "read")
 
 
+def test_a_pattern_for_every_server_is_the_same_word() -> None:
+    assert limits(Tools(("mcp__*",)), "pi", ("db",)).allow == ("mcp__db",)
+
+
 def test_a_denied_server_takes_its_tools_along() -> None:
     assert limits(Tools(("mcp__db__get", "mcp__dbx__get"), ("mcp__db",)), "pi").allow == ("mcp__dbx__get",)
 

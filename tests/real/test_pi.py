@@ -339,6 +339,7 @@ def test_006_8_an_interactive_launch_plans_builds_and_quits(real):
     """006.8.4 to 7 and 006.4.4: Shift+Tab, what plan mode takes away and blocks, `/outfitter` without a turn; then exit code and terminal."""
     agent(real, skills=["chosen"])
     real.skill("chosen", "about-chosen")
+    real.settings("state_persistence: {unknown: error}\n")
     made = real.project / "made.txt"
     child = interactive(real)
     try:
