@@ -204,6 +204,20 @@ def test_a_plain_run_is_quiet_and_unknown_error_passes(real):
     assert real.run_directories() == []
 
 
+@pytest.mark.parametrize("strategy", ["warn", "error", "prompt"])
+def test_an_idle_run_changes_no_watched_file(real, strategy):
+    """spec/50: what the program makes unasked is there before it starts."""
+    agent(real)
+    watched = ("settings.json", "trust.json", "mcp.json", "models.json", "keybindings.json", "plugins/")
+    rows = [f"{path}: {strategy}" for path in watched]
+    rows += ["auth.json: error", "unknown: error", "cache/: error", "npm/: error", "git/: error", "bin/: error"]
+    real.settings("state_persistence: {" + ", ".join(rows) + "}\n")
+    ended = launch(real, "-p", "hi", options=("--strict",))
+    assert ended.code == 0, ended.err
+    assert ours(ended) == []
+    assert not (real.home / ".pi/agent/auth.json").exists()
+
+
 def test_what_a_turn_writes_is_classified(real):
     agent(real)
     real.server.script = (
