@@ -165,10 +165,8 @@ def _environment(chosen: Loadout) -> dict[str, str]:
 
 def _jobs(demand: Demand, found: Closure) -> list[tuple[str, str, str]]:
     """What DeepWork jobs hold, for the digest: owner, path below its folder, content; wherever the folders lie."""
-    rows = ((folder, path, entry) for folder in found.jobs for path, entry in native.job_files(demand, folder))
-    return sorted(
-        {(folder.owner, path, demand.digest(entry.target)) for folder, path, entry in rows if not folder.pi_only}
-    )
+    rows = native.job_files(demand, found.jobs)
+    return sorted((owner, path, demand.digest(entry.target)) for owner, path, entry in rows)
 
 
 def _main(found: Closure) -> tuple[Notice, ...]:

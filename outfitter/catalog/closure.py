@@ -77,7 +77,7 @@ def closure(demand: Demand, settings: Settings, name: str) -> Closure:
         job for block in (chosen.controls.generic, *chosen.controls.harness.values()) for job in block.deepwork_jobs
     ]
     folders = native.job_folders(demand, line, tuple(dict.fromkeys(names)))
-    for _, entry in (row for folder in folders for row in native.job_files(demand, folder)):
+    for _, _, entry in native.job_files(demand, folders):
         demand.digest(entry.target)
     return Closure(
         line,

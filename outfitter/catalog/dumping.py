@@ -126,10 +126,9 @@ def dump_agent(demand: Demand, settings: Settings, made: Composition) -> Dump:
         writer.write("models.json", json_text(made.registry))
     _knowledge(writer, found)
     _overlays(writer, found)
-    for folder in found.jobs:
-        base = f"agents/{folder.owner}/deepwork/jobs" if folder.owner else "deepwork/jobs"
-        for path, entry in native.job_files(demand, folder) if not folder.pi_only else ():
-            writer.copy(f"{base}/{path}", entry.target, entry.executable)
+    for owner, path, entry in native.job_files(demand, found.jobs):
+        base = f"agents/{owner}/deepwork/jobs" if owner else "deepwork/jobs"
+        writer.copy(f"{base}/{path}", entry.target, entry.executable)
     return writer.done(_record(demand, made))
 
 

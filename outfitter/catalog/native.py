@@ -138,14 +138,22 @@ def job_root(demand: Demand, folder: JobFolder) -> JobRoot:
     return JobRoot(path, label, () if folder.owner else folder.names, folder.pi_only, held)
 
 
-def job_files(demand: Demand, folder: JobFolder) -> list[tuple[str, Entry]]:
-    """The files of the jobs that count, by path below the folder."""
-    if folder.owner == "" and not all(
-        demand.listed(folder.layer, f"{folder.path}/{name}", DEEP) for name in folder.names
-    ):
-        return []
-    below = [entry for name in folder.names for entry in demand.below(folder.layer, f"{folder.path}/{name}")]
-    return [(entry.path[len(folder.path) + 1 :], entry) for entry in below if entry.kind == "file"]
+def job_files(demand: Demand, folders: tuple[JobFolder, ...]) -> list[tuple[str, str, Entry]]:
+    """The files of the jobs that count, as (owner, path below its folder, entry): of one owner's job the highest layer's alone.
+
+    What lies in a Pi overlay is part of that, not of this.
+    """
+    found: list[tuple[str, str, Entry]] = []
+    taken: set[tuple[str, str]] = set()
+    for folder in (folder for folder in folders if not folder.pi_only):
+        for name in folder.names:
+            if (folder.owner, name) in taken:
+                continue
+            taken.add((folder.owner, name))
+            below = demand.below(folder.layer, f"{folder.path}/{name}")
+            start = len(folder.path) + 1
+            found += [(folder.owner, entry.path[start:], entry) for entry in below if entry.kind == "file"]
+    return found
 
 
 def _linked(demand: Demand, layer: int, path: str) -> bool:
