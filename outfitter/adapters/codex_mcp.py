@@ -72,9 +72,12 @@ def _server(server: Server, lists: ToolLists, env: Mapping[str, str]) -> Overrid
     if server.id in lists.off:
         return Overrides()
     definition = server.definition
-    kind = definition.get("type", "stdio" if "command" in definition else "http")
+    kind = definition.get("type") or ("stdio" if "command" in definition else "http")
     if kind not in ("stdio", "http"):
         return _left_out(label, f"codex has no {kind!r} transport")
+    needed = "command" if kind == "stdio" else "url"
+    if not isinstance(definition.get(needed), str):
+        return _left_out(label, f"it has no {needed}")
     fields, notices = _stdio(label, definition, env) if kind == "stdio" else _http(label, definition, env)
     fields |= {key: definition[key] for key in _OWN_KEYS if definition.get(key) is not None}
     fields |= _limits(server, lists, fields)
@@ -104,25 +107,25 @@ def _limits(server: Server, lists: ToolLists, fields: Mapping[str, Any]) -> dict
 
 def _stdio(label: str, definition: Mapping[str, Any], env: Mapping[str, str]) -> tuple[dict[str, Any], list[Notice]]:
     fields: dict[str, Any] = {"command": definition["command"]}
-    if definition.get("args"):
-        fields["args"] = list(definition["args"])
+    if isinstance(definition.get("args"), (list, tuple)) and definition["args"]:
+        fields["args"] = [_text(word) for word in definition["args"]]
     found = _environment(_texts(definition.get("env")), env)
     if found.literals:
         fields["env"] = dict(found.literals)
     if found.names:
         fields["env_vars"] = list(found.names)
-    if definition.get("cwd"):
+    if isinstance(definition.get("cwd"), str) and definition["cwd"]:
         fields["cwd"] = definition["cwd"]
     notices = [_renamed(label, "env", key) for key in found.renamed]
     if found.literals:
         notices.append(_exposed(label, "env", tuple(found.literals)))
-    if str(definition["command"]).rpartition("/")[2] not in _SHELLS:
-        notices += [_unexpanded(label, word) for word in _words(definition) if _ANY_REFERENCE.search(word)]
+    if definition["command"].rpartition("/")[2] not in _SHELLS:
+        notices += [_unexpanded(label, word) for word in _words(fields) if _ANY_REFERENCE.search(word)]
     return fields, notices
 
 
 def _http(label: str, definition: Mapping[str, Any], env: Mapping[str, str]) -> tuple[dict[str, Any], list[Notice]]:
-    fields: dict[str, Any] = {"url": definition.get("url", "")}
+    fields: dict[str, Any] = {"url": definition["url"]}
     literal: dict[str, str] = {}
     references: dict[str, str] = {}
     notices: list[Notice] = []
@@ -143,8 +146,8 @@ def _http(label: str, definition: Mapping[str, Any], env: Mapping[str, str]) -> 
         notices.append(_exposed(label, "headers", tuple(literal)))
     if references:
         fields["env_http_headers"] = references
-    if _ANY_REFERENCE.search(str(fields["url"])):
-        notices.append(_unexpanded(label, str(fields["url"])))
+    if _ANY_REFERENCE.search(fields["url"]):
+        notices.append(_unexpanded(label, fields["url"]))
     return fields, notices
 
 
@@ -183,9 +186,9 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _words(definition: Mapping[str, Any]) -> list[str]:
-    words = [definition["command"], *(definition.get("args") or ()), definition.get("cwd") or ""]
-    return [word for word in words if isinstance(word, str)]
+def _words(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The texts of a server in which Codex expands nothing."""
+    return fields["command"], *fields.get("args", ()), fields.get("cwd", "")
 
 
 def _renamed(label: str, field: str, key: str) -> Notice:

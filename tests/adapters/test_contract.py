@@ -6,14 +6,18 @@ import ast
 import posixpath
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import outfitter.adapters
 import outfitter.survey
 from outfitter.adapters import NAMES, Adapter, adapter
 from outfitter.containment import faults
 from outfitter.errors import PolicyRefused, UsageError
+from outfitter.model.composition import Server, Tools
 from outfitter.model.projection import Prepared, ProjectionPlan, Site
 from outfitter.policy import refuse
 from outfitter.railway import fold
@@ -201,6 +205,35 @@ def test_a_fourth_harness_is_one_module_and_one_entry(monkeypatch: pytest.Monkey
     plan = projected(chosen, selecting("identity", "skills"))
     assert plan.launch.env_set["EXAMPLE_HOME"] == plan.exported
     assert plan.unsupported == ("skills",)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=6)
+    | st.sampled_from(["${A}", "${A:-x}", "Bearer ${A}"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(["type", "command", "args", "env", "url", "headers", "cwd", "available_tools", "enabled_tools"])
+
+
+@given(st.sampled_from(ALL), st.text(max_size=6), st.dictionaries(KEYS, JSON, max_size=5))
+def test_no_server_definition_breaks_a_plan(one: Adapter, name: str, definition: dict[str, Any]) -> None:
+    """What composing lets through by mistake is still no crash."""
+    entry = Server(name, definition, "/t/mcp.json", "project")
+    assert faults(projected(one, composed(servers=(entry,)))) == ()
+
+
+WORDS = st.sampled_from(["read", "Bash", "mcp", "mcp__db", "mcp__db__x", "mcp__*", "Bash(rm:*)", "nosuch", "Task"])
+
+
+@given(st.sampled_from(ALL), st.none() | st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
+def test_no_tool_limits_break_a_plan(one: Adapter, allow: list[str] | None, deny: list[str]) -> None:
+    tools = Tools(None if allow is None else tuple(allow), tuple(deny))
+    servers = (Server("db", {"type": "stdio", "command": "x"}, "/t/mcp.json", "project"),)
+    assert faults(projected(one, composed(tools=tools, servers=servers))) == ()
 
 
 def _reaches(plan: ProjectionPlan) -> object:
