@@ -43,18 +43,25 @@ def recover(host: Host, _ambient: Ambient, unsaved: bool = False) -> Effect[tupl
     second signal leaves the rest for later. Nothing is asked, and no live run is touched.
     """
     finished: list[Recovered] = []
-    for record, token in _dead(host.runs, unsaved):
-        outcome = perform(_finish(host, record, token))
-        stop = fold(outcome, lambda _: None, lambda error: error)
-        if stop is not None:
-            return failed(stop)
-        outcome.map(finished.append)
+    try:
+        for record, token in _dead(host.runs, unsaved):
+            outcome = perform(_finish(host, record, token))
+            stop = fold(outcome, lambda _: None, lambda error: error)
+            if stop is not None:
+                return failed(stop)
+            outcome.map(finished.append)
+    except OSError:
+        # Journals that cannot be listed now are there at the next start.
+        pass
     return done(tuple(finished))
 
 
 def sweep(host: Host, ambient: Ambient) -> tuple[Notice, ...]:
     """Remove run directories older than seven days that nobody holds (spec/50, "Cleanup and sweep")."""
-    return host.runs.sweep(ambient.now_ns)
+    try:
+        return host.runs.sweep(ambient.now_ns)
+    except OSError:
+        return ()
 
 
 def _dead(runs: Runs, unsaved: bool) -> Iterator[tuple[Record, Token]]:

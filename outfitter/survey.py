@@ -60,8 +60,8 @@ def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, r
         )
         return Success(Site(run_id, root, _further(sources, adapter, request, settings, facts)))
 
-    found = sources.find_harness(adapter.command, ambient.env.get("PATH", ""))
-    return attempt("look at the machine", lambda: found.bind(look))
+    path = ambient.env.get("PATH", "")
+    return attempt("look at the machine", lambda: sources.find_harness(adapter.command, path).bind(look))
 
 
 def _further(sources: Sources, adapter: Adapter, request: Request, settings: Settings, facts: Facts) -> Facts:

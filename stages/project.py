@@ -72,7 +72,13 @@ def open_run(runs: Runs, prepared: Prepared) -> Effect[Occupied]:
             runs.forget(intent.run_id)
             raise
         record = evolve(intent, device=device, inode=inode)
-        runs.journal(record)
+        try:
+            runs.journal(record)
+        except OSError:
+            runs.remove(root, device, inode)
+            runs.forget(record.run_id)
+            runs.close(token)
+            raise
         return Success(Occupied(record, token))
 
     return attempt("make the run directory", occupy)

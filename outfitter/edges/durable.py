@@ -15,12 +15,12 @@ from collections.abc import Callable
 from outfitter.edges.beside import Beside, flush_path
 from outfitter.edges.content import CHUNK, copy_bytes, digest_of, identity_of, open_source, write_all
 from outfitter.edges.kept import keep, totals
+from outfitter.edges.native_lock import locked
 from outfitter.host import Durable, Seen
 from outfitter.model.outcome import Identity
 from outfitter.threeway import CHANGED, MADE, as_at_launch
 
 SMALL = 10 * 1024 * 1024
-_POLL_S = 0.05
 _PRIVATE, _EXECUTABLE = 0o600, 0o700
 
 
@@ -57,32 +57,6 @@ def read_small(path: str) -> bytes:
         return bytes(parts)
     finally:
         os.close(descriptor)
-
-
-def locked(directory: str, seconds: float) -> Callable[[], None] | None:
-    """Make a lock directory, the way the native programs lock; None where another program held it for all of `seconds`.
-
-    A lock that we did not make is never removed, however old.
-    """
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            os.mkdir(directory, 0o700)
-            break
-        except FileExistsError:
-            if time.monotonic() >= end:
-                return None
-            time.sleep(_POLL_S)
-    made = os.lstat(directory)
-
-    def release() -> None:
-        try:
-            if os.path.samestat(os.lstat(directory), made):
-                os.rmdir(directory)
-        except OSError:
-            return
-
-    return release
 
 
 def prefix(projected: str, durable: str, seeded_size: int) -> tuple[bool, bool]:

@@ -8,7 +8,7 @@ import time
 from typing import NamedTuple
 
 from outfitter.edges.descent import Descent, MovedError
-from outfitter.edges.runs import LOCK
+from outfitter.edges.runs import LOCK, LOCK_BEFORE
 from outfitter.model.request import Notice
 
 # Programs that outlive the harness may write on: passes over the tree, each a little later than the one before.
@@ -38,6 +38,27 @@ def remove_run(root: str, device: int, inode: int) -> tuple[Notice, ...]:
     more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     message = f"could not remove everything of the run directory: {shown}{more}"
     return (Notice("warning", "not-removed", message, f"what is left stays in {root}"),)
+
+
+def remove_new(root: str) -> tuple[Notice, ...]:
+    """Remove a run directory that its launcher had only begun to make; anything but a lock in it makes it none of ours."""
+    try:
+        directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return ()
+    try:
+        if set(os.listdir(directory)) <= {LOCK, LOCK_BEFORE}:
+            _unlink(LOCK_BEFORE, directory)
+            _unlink(LOCK, directory)
+    finally:
+        os.close(directory)
+    try:
+        os.rmdir(root)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        return (Notice("warning", "not-removed", f"{os.path.basename(root)}: {error.strerror or error}"),)
+    return ()
 
 
 def remove_tree(root: str, device: int, inode: int) -> list[Failed]:

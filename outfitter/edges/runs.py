@@ -130,17 +130,18 @@ def _lock_new(root: str) -> tuple[Token, int, int]:
 
 def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
     data = encode(record)
-    if record.inode:
-        # The copy serves `outfitter diff` and launches inside this one; nothing of the run itself depends on it.
-        with suppress(OSError):
-            _copy_into(record, data)
+    told: tuple[Notice, ...] = ()
     try:
         _replace(ambient, record.run_id, data)
     except OSError as error:
         place = error.filename or journal_directory(ambient)
         text = f"{place}: {error.strerror or error}: this run could not be recovered if it were killed"
-        return (Notice("notice", "no-journal", text),)
-    return ()
+        told = (Notice("notice", "no-journal", text),)
+    if record.inode:
+        # The copy serves `outfitter diff` and launches inside this one; nothing of the run itself depends on it.
+        with suppress(OSError):
+            _copy_into(record, data)
+    return told
 
 
 def _replace(ambient: Ambient, run_id: str, data: bytes) -> None:
@@ -187,9 +188,10 @@ def _forget(ambient: Ambient, run_id: str) -> None:
 
 
 def _remove(root: str, device: int, inode: int) -> tuple[Notice, ...]:
-    from outfitter.edges.remove import remove_run
+    """Without an inode, the directory can hold no more than its lock: it was made by a launcher that was killed right then."""
+    from outfitter.edges.remove import remove_new, remove_run
 
-    return remove_run(root, device, inode)
+    return remove_run(root, device, inode) if inode else remove_new(root)
 
 
 def _stale(ambient: Ambient) -> Iterable[tuple[Record, Token]]:
@@ -197,7 +199,7 @@ def _stale(ambient: Ambient) -> Iterable[tuple[Record, Token]]:
         names = os.listdir(journal_directory(ambient))
     except OSError:
         return ()
-    if not any(name.endswith(".json") for name in names):
+    if not any(name.endswith((".json", ".tmp")) for name in names):
         return ()
     from outfitter.edges.stale import stale
 

@@ -15,6 +15,7 @@ from outfitter.model.request import Ambient
 from outfitter.record import decode
 
 JOURNAL_LIMIT = 64 * 1024 * 1024
+TEMPORARY_NS = 3600 * 1_000_000_000
 Condition = Literal["live", "dead", "gone", "other", "unreadable"]
 
 
@@ -24,6 +25,7 @@ def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
     Runs that were given up as `unsaved`, or kept on purpose, are not among them. A journal whose run directory is gone
     is forgotten on the way, so that it is not looked at again.
     """
+    _tidy(ambient)
     for found in read_all(ambient):
         record = found.record
         if record is None or record.phase in ("unsaved", "retained"):
@@ -33,6 +35,18 @@ def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
             yield record, token
         elif condition == "gone":
             drop(ambient, record)
+
+
+def _tidy(ambient: Ambient) -> None:
+    """Take away the temporaries of journals that were killed while they were written; a live one is far younger."""
+    place = journal_directory(ambient)
+    for name in os.listdir(place):
+        if name.startswith(".") and name.endswith(".tmp"):
+            try:
+                if os.lstat(f"{place}/{name}").st_mtime_ns < ambient.now_ns - TEMPORARY_NS:
+                    os.unlink(f"{place}/{name}")
+            except OSError:
+                continue
 
 
 def journals(ambient: Ambient) -> tuple[Journalled, ...]:

@@ -1,0 +1,78 @@
+"""The lock directory of a native program, taken the way that program takes it, and never left behind by a killed launcher (spec/40)."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+_POLL_S = 0.05
+# The sticky bit marks a lock as ours from the moment it exists; while its maker lives, it is also flocked.
+_OURS = 0o700 | stat.S_ISVTX
+# Between making the directory and taking its flock a live launcher needs microseconds.
+_SETTLED_NS = 1_000_000_000
+
+
+def locked(directory: str, seconds: float) -> Callable[[], None] | None:
+    """Make a lock directory, the way the native programs lock; a release, or None where it was held for all of `seconds`.
+
+    A lock that Outfitter did not make is never removed, however old. One that a killed launcher left is.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            os.mkdir(directory, _OURS)
+            break
+        except FileExistsError:
+            if _abandoned_is_gone(directory):
+                continue
+            if time.monotonic() >= end:
+                return None
+            time.sleep(_POLL_S)
+    held = _held(directory)
+    made = os.lstat(directory)
+
+    def release() -> None:
+        with suppress(OSError):
+            if os.path.samestat(os.lstat(directory), made):
+                os.rmdir(directory)
+        if held >= 0:
+            os.close(held)
+
+    return release
+
+
+def _held(directory: str) -> int:
+    """The new lock's descriptor, flocked; -1 where the file system has no such locks, and then nobody can call it abandoned."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
+
+
+def _abandoned_is_gone(directory: str) -> bool:
+    """Remove a lock that bears our mark, is old enough to have been flocked, and is flocked by nobody."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        return error.errno == errno.ENOENT
+    try:
+        at = os.fstat(descriptor)
+        if not at.st_mode & stat.S_ISVTX or at.st_uid != os.geteuid() or time.time_ns() - at.st_ctime_ns < _SETTLED_NS:
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.lstat(directory), at):
+            return False
+        os.rmdir(directory)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
