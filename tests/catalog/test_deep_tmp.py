@@ -1,0 +1,168 @@
+"""What must hold for every stack of layers and every inheritance graph (the whole tree's "Must hold")."""
+
+import os
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outfitter.catalog.demand import Demand
+from outfitter.catalog.dump_tree import dump_tree
+from outfitter.catalog.dumping import dump_agent
+from outfitter.edges.dump_files import write_dump
+from outfitter.model.composition import Composition
+from tests.catalog.stand import Stand, summary
+from tests.catalog.strategies import AGENTS, LAYERS, graphs, stacks
+
+# Each example reads and writes whole trees: half of what the profile asks for is much.
+HALF = settings(max_examples=300)
+
+
+def standing(files):
+    """A stand in a temporary directory of its own, with these files."""
+    top = tempfile.mkdtemp(prefix="of-catalog-")
+    stand = Stand(top)
+    for path, text in files.items():
+        stand.put(f"../{path}", text)
+    return stand
+
+
+def cleared(stand):
+    import shutil
+
+    shutil.rmtree(stand.top)
+
+
+def winner(files, path):
+    return next((files[f"{layer}/{path}"] for layer in LAYERS if f"{layer}/{path}" in files), None)
+
+
+@HALF
+@given(stacks())
+def test_the_highest_layer_decides_and_composing_twice_is_equal(files):
+    stand = standing(files)
+    for name in AGENTS:
+        made = stand.compose(name)
+        assert made == stand.compose(name)
+        if not isinstance(made, Composition):
+            continue
+        context = winner(files, "agents.md")
+        got = [f.content for f in made.fragments if f.kind == "context"]
+        assert got == ([context.strip("\r\n").rstrip() + "\n"] if context and context.strip() else [])
+        body = winner(files, f"agents/{name}/agent.md").split("---\n", 2)[2].strip("\r\n").rstrip()
+        assert [f.content for f in made.fragments if f.kind == "body" and f.agent == name] == (
+            [body + "\n"] if body else []
+        )
+        assert len(set(made.chain)) == len(made.chain)
+    cleared(stand)
+
+
+@HALF
+@given(stacks(), st.sampled_from(LAYERS))
+def test_what_a_lower_layer_adds_changes_nothing_above(files, top):
+    """Without the layers below `top`, every fragment, skill and command that `top` and above gave is the same."""
+    above = LAYERS[: LAYERS.index(top) + 1]
+    kept = {
+        path: text
+        for path, text in files.items()
+        if path.startswith((*above, "project/")) or path.endswith("settings.yml")
+    }
+    whole, part = standing(files), standing(kept)
+    for name in AGENTS:
+        small, large = part.compose(name), whole.compose(name)
+        if isinstance(small, Composition) and isinstance(large, Composition) and small.chain == large.chain:
+            assert _by_kind(small) <= _by_kind(large)
+            bodies = [f.content for f in small.fragments if f.kind in ("body", "append")]
+            assert bodies == [f.content for f in large.fragments if f.kind in ("body", "append")]
+            assert small.tools == large.tools
+            assert small.extensions == large.extensions
+            for key, value in small.controls.environment.items():
+                assert large.controls.environment[key] == value
+    cleared(whole)
+    cleared(part)
+
+
+def _by_kind(made):
+    return {(f.kind, f.content) for f in made.fragments} | {(c.id, c.text) for c in made.commands}
+
+
+@HALF
+@given(graphs())
+def test_inheritance_ends_and_says_why(graph):
+    files = {
+        f"project/.agents/agents/{name}/agent.md": f"---\ninherits: [{', '.join(parents)}]\n---\n{name}\n"
+        for name, parents in graph.items()
+    }
+    stand = standing(files)
+    for name in graph:
+        made = stand.compose(name)
+        if not isinstance(made, Composition):
+            chain = made.problems[0].message.partition("(")[2].rstrip(")").split(" → ")
+            assert chain[0] == name
+            assert all(after in graph[before] for before, after in pairwise(chain))
+            assert chain[-1] == "gone" or chain[-1] in chain[:-1]
+        else:
+            order = {one: number for number, one in enumerate(made.chain)}
+            assert made.chain[-1] == name
+            assert all(order[parent] < order[one] for one in made.chain for parent in graph[one])
+            assert [f.content.strip() for f in made.fragments] == list(made.chain)
+    cleared(stand)
+
+
+@HALF
+@given(stacks())
+def test_a_dumped_closure_composes_to_the_same_digest(files):
+    stand = standing(files)
+    for name in AGENTS:
+        made = stand.compose(name)
+        if not isinstance(made, Composition):
+            continue
+        request = stand.request(name)
+        layers = stand.layers(request, "all")
+        dump = dump_agent(Demand(layers), stand.settings(layers), made)
+        with tempfile.TemporaryDirectory() as other:
+            again = Stand(other)
+            write_dump(str(again.project / ".agents"), dump.files)
+            copied = again.compose(name)
+            assert isinstance(copied, Composition), copied
+            assert _told_apart(made, copied) == []
+            assert copied.digest == made.digest
+            assert not _links_and_machine_paths(again.project / ".agents", stand.top)
+    cleared(stand)
+
+
+def _told_apart(one, two):
+    """The facts in which two compositions differ: a better message than two digests."""
+    left, right = summary(one), summary(two)
+    skipped = ("warnings", "notices", "messages", "visible", "knowledge")
+    return [(key, left[key], right[key]) for key in left if key not in skipped and left[key] != right[key]]
+
+
+def _links_and_machine_paths(root, top):
+    return [
+        str(path)
+        for path in Path(root).rglob("*")
+        if path.is_symlink() or (path.is_file() and os.fsencode(top) in path.read_bytes())
+    ]
+
+
+@HALF
+@given(stacks())
+def test_a_dumped_tree_is_the_effective_one_and_always_the_same_bytes(files):
+    stand = standing(files)
+    request = stand.request()
+    layers = stand.layers(request, "all")
+    dump = dump_tree(Demand(layers), stand.settings(layers))
+    assert dump == dump_tree(Demand(stand.layers(request, "all")), stand.settings(layers))
+    with tempfile.TemporaryDirectory() as other:
+        again = Stand(other)
+        write_dump(str(again.project / ".agents"), dump.files)
+        for name in AGENTS:
+            made, copied = stand.compose(name), again.compose(name)
+            if isinstance(made, Composition):
+                assert isinstance(copied, Composition), copied
+                assert _told_apart(made, copied) == []
+                assert copied.digest == made.digest
+    cleared(stand)
