@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, unreadable, words
-from outfitter.bridging.credentials import parsed
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, parsed, unreadable, words
 from outfitter.bridging.member import edited, member_text
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge

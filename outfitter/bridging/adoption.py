@@ -40,7 +40,10 @@ def _adopt(after: Aftermath, state: State, change: Change) -> Item:
     behind = after.behind(change.path)
     made = job(after, change.path, target, TOPIC, "adopted", behind, behind)
     if made is None:
-        return Item(change.path, "discarded", TOPIC, "odd", change.note or "a directory stands there now", saved=False)
+        # A fifo or a socket holds nothing; a link, or a directory at a file's place, may be the only way to something.
+        now = after.now(change.path)
+        saved = now is not None and now.tag == "o"
+        return Item(change.path, "discarded", TOPIC, "odd", change.note or "a directory stands there now", saved=saved)
     if behind is None:
         # Whatever lay behind a directory link was not looked at before the launch, so only its times can tell.
         made = made._replace(recorded=False, log=change.path.endswith(".jsonl"))

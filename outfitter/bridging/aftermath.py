@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from outfitter.host import Durable, Unsaved
 from outfitter.model.outcome import Change, Ending, Row, Snapshot
@@ -87,6 +88,14 @@ def keep(after: Aftermath, item: Item, target: str, credential: bool = False) ->
         return item._replace(kept=after.durable.keep(after.source(item.path), unsaved))
     except OSError as error:
         return item._replace(reason=f"{item.reason}; not kept either: {words(error)}", saved=False)
+
+
+def parsed(content: bytes) -> Any:
+    """A JSON value, a byte-order mark before it allowed; None for anything else."""
+    try:
+        return json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def words(error: OSError) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from blake3 import blake3
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, unreadable, words
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, parsed, unreadable, words
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
 from outfitter.threeway import CHANGED, MADE, Sides, credential_refusal, decide
@@ -78,14 +75,6 @@ def _refused(
 def _in_trouble(after: Aftermath, bridge: Bridge, change: Change, trouble: Trouble, reason: str) -> Item:
     item = Item(change.path, "conflict", TOPIC, trouble, reason)
     return keep(after, item, bridge.durable, credential=True)
-
-
-def parsed(content: bytes) -> Any:
-    """A JSON value, a byte-order mark before it allowed; None for anything else."""
-    try:
-        return json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return None
 
 
 def _nothing() -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import NamedTuple
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, keep, words
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, parsed, words
 from outfitter.host import Seen
 from outfitter.model.outcome import Ending, Identity, Row
+from outfitter.originals import secret_name
 from outfitter.threeway import CHANGED, MADE, Decision, Sides, as_at_launch, decide, vouches
 
 # Stands for a durable digest at launch that nobody recorded, and that cannot be what it is now.
 _OTHER = b"changed"
+# Where Pi keeps logins, its own and those of MCP servers.
+_LOGINS = ("auth.json", "mcp-auth.json")
 
 
 class Job(NamedTuple):
     """One regular file to settle. `seed` and `before` as in `threeway.Sides`; `recorded` False: nobody saw the durable side at launch.
 
     `known` is the identity that still vouches for `before`. `mode` None keeps the durable one. `log`: a `*.jsonl`, which
-    nobody shortens; `seeded_size` is its size at launch.
+    nobody shortens; `seeded_size` is its size at launch. `credential`: never shown.
     """
 
     path: str
@@ -32,6 +36,7 @@ class Job(NamedTuple):
     mode: int | None = None
     keep_mtime: bool = False
     log: bool = False
+    credential: bool = False
     seeded_size: int = 0
 
 
@@ -52,6 +57,7 @@ def job(
         seed=seeded.digest if seeded and seeded.tag in "fx" else None,
         before=behind.digest if behind else None,
         known=behind.identity if behind and trusted else None,
+        credential=secret_name(path),
         seeded_size=behind.size if behind else 0,
     )
 
@@ -78,7 +84,16 @@ def _sides(after: Aftermath, job: Job, seen: Seen | None) -> Sides:
     cut = False
     if job.log and seen and durable == before and job.now.size < size:
         cut = after.durable.prefix(after.source(job.path), job.target, size)[0]
-    return Sides(job.seed, before, job.now.digest, durable, cut)
+    refusal = _refusal(after, job) if job.now.digest not in (job.seed, durable) else ""
+    return Sides(job.seed, before, job.now.digest, durable, cut, refusal)
+
+
+def _refusal(after: Aftermath, job: Job) -> str:
+    """Why a file of logins may not go over a durable one: a crash leaves it empty or cut, and that would end every login in it."""
+    if posixpath.basename(job.path) not in _LOGINS:
+        return ""
+    content = after.durable.read(after.source(job.path))
+    return "" if isinstance(parsed(content), dict) else "came back as no JSON object"
 
 
 def _by_time(after: Aftermath, seen: Seen | None) -> bytes | None:
@@ -96,9 +111,9 @@ def _carry(after: Aftermath, job: Job, seen: Seen | None) -> Item:
 
 
 def _trouble(after: Aftermath, job: Job, decision: Decision) -> Item:
-    return _unsaved(after, job, "cut" if decision.action == "keep-cut" else "conflict", decision.reason)
+    troubles: dict[str, Trouble] = {"keep-cut": "cut", "refuse": "refused"}
+    return _unsaved(after, job, troubles.get(decision.action, "conflict"), decision.reason)
 
 
-def _unsaved(after: Aftermath, job: Job, trouble: str, reason: str) -> Item:
-    item = Item(job.path, "conflict", job.topic, trouble, reason)  # type: ignore[arg-type]
-    return keep(after, item, job.target)
+def _unsaved(after: Aftermath, job: Job, trouble: Trouble, reason: str) -> Item:
+    return keep(after, Item(job.path, "conflict", job.topic, trouble, reason), job.target, job.credential)

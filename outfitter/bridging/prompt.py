@@ -47,9 +47,10 @@ def ask_all(host: Host, settings: Settings | None, after: Aftermath, by_state: d
 
 
 def question(state: State, changes: list[Change]) -> str:
-    """What happened to the path and where it would go, in one line."""
+    """What happened to the path and where it would go, in one line; a name cannot command the terminal."""
     inside = f" ({listed([change.path for change in changes], SAMPLED)})" if state.key.endswith("/") else ""
-    return f"{state.key} changed in this run: {counted(changes)}{inside}. Copy to {state.durable}?"
+    text = f"{state.key} changed in this run: {counted(changes)}{inside}. Copy to {state.durable}?"
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def persist(after: Aftermath, state: State, changes: list[Change]) -> Iterator[Item]:

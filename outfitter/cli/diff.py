@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import posixpath
+from collections.abc import Iterator
 from functools import partial
 
 from attrs import evolve
@@ -13,11 +14,12 @@ from returns.result import Failure, Result, Success
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import LEGEND, diff_document, diff_lines
 from outfitter.cli.parser import json_option, parser
-from outfitter.edges.content import open_source
+from outfitter.edges.content import open_source, owner
 from outfitter.errors import EffectFailed, LaunchError
 from outfitter.host import Host
 from outfitter.model.outcome import SETTLED, Change, Snapshot
 from outfitter.model.projection import Record
+from outfitter.model.request import Ambient
 from outfitter.railway import Effect, Outcome, attempt, fold, perform, pure
 from outfitter.record import decode
 from stages.diff import diff
@@ -49,18 +51,18 @@ def main(words: list[str], context: Context) -> int:
     outcome = perform(
         IOResult.do(
             (record, changes)
-            for record in pure(_record(host, context.ambient.cwd, given.path))
+            for record in pure(_record(host, context.ambient, given.path))
             for changes in _changes(host, record)
         )
     )
     return fold(outcome, partial(_show, context, given), lambda error: context.fail(error, given.json))
 
 
-def _record(host: Host, cwd: str, path: str | None) -> Outcome[Record]:
+def _record(host: Host, ambient: Ambient, path: str | None) -> Outcome[Record]:
     """The record of a run directory, its root where it now is."""
     if path is None:
-        return _newest(host)
-    place = posixpath.normpath(posixpath.join(cwd, path))
+        return _newest(host, ambient)
+    place = posixpath.normpath(posixpath.join(ambient.cwd, path))
     for root in (place, posixpath.dirname(place)):
         if root == place or posixpath.basename(place) == "projection":
             found = _read(root)
@@ -72,11 +74,23 @@ def _record(host: Host, cwd: str, path: str | None) -> Outcome[Record]:
 _HINT = "outfitter run --retain-projection keeps one and prints its path"
 
 
-def _newest(host: Host) -> Outcome[Record]:
-    for one in reversed(host.runs.journals()):
-        if one.record is not None and one.record.phase == "retained" and one.condition in ("dead", "live"):
-            return Success(one.record)
-    return Failure(EffectFailed("diff", "", "there is no retained run", _HINT))
+def _newest(host: Host, ambient: Ambient) -> Outcome[Record]:
+    """The newest retained run that has a journal, or stands in the temporary root without one."""
+    journalled = [one.record for one in host.runs.journals() if one.record and one.condition in ("dead", "live")]
+    found = [*journalled, *_standing(host, ambient)]
+    retained = sorted((one for one in found if one.phase == "retained"), key=lambda one: one.started_ns)
+    if not retained:
+        return Failure(EffectFailed("diff", "", "there is no retained run", _HINT))
+    return Success(retained[-1])
+
+
+def _standing(host: Host, ambient: Ambient) -> Iterator[Record]:
+    for name in host.sources.names(ambient.temp_root):
+        root = posixpath.join(ambient.temp_root, name)
+        if name.startswith("outfitter-") and owner(root) == ambient.uid:
+            found = _read(root)
+            if found is not None:
+                yield from found.map(lambda record, root=root: (evolve(record, root=root),)).value_or(())  # type: ignore[misc]
 
 
 def _read(root: str) -> Result[Record, LaunchError] | None:

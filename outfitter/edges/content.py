@@ -72,3 +72,11 @@ def write_all(out: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(out, view) :]
+
+
+def owner(path: str) -> int:
+    """The user id that owns a path, links not followed; -1 where there is none."""
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return -1

@@ -268,3 +268,63 @@ def test_an_idle_run_says_nothing(tmp_path):
             for _ in range(2):
                 b.launch().settle()
                 assert (b.settlement.changes, b.settlement.notices) == ((), ())
+
+
+def test_a_linked_entry_beside_generated_ones_that_was_replaced(bench):
+    b = bench(generated={"skills/mine/SKILL.md": b"generated"})
+    native = b.put(".claude/skills/native/SKILL.md", "native")
+    other = b.put(".claude/skills/native/ref.md", "ref")
+    b.age().launch()
+    b.delete("skills/native")
+    b.write("skills/native/SKILL.md", "rewritten")
+    b.settle()
+    assert native.read_bytes() == b"rewritten"
+    assert other.read_bytes() == b"ref"
+    assert b.changes["skills/native"].change == "replaced-link"
+    assert b.outcome("skills/native") == "adopted"
+    assert b.settlement.notices == ()
+
+
+def test_a_kept_login_of_pi_s_is_a_credential(bench):
+    b = bench("pi")
+    durable = b.put(".pi/agent/auth.json", '{"a": {"access": "old"}}')
+    b.launch()
+    b.replace("auth.json", '{"a": {"access": "mine"}}')
+    durable.write_bytes(b'{"a": {"access": "theirs"}}')
+    b.settle()
+    assert durable.read_bytes() == b'{"a": {"access": "theirs"}}'
+    assert '"credential": true' in b.kept()[b'{"a": {"access": "mine"}}']
+
+
+@pytest.mark.parametrize("content", [b"", b'{"a": {"acc', b"[]"])
+def test_a_login_of_pi_s_that_came_back_cut_replaces_none(bench, content):
+    b = bench("pi")
+    durable = b.put(".pi/agent/auth.json", '{"a": {"access": "old"}}')
+    b.launch()
+    b.replace("auth.json", content)
+    b.settle()
+    assert durable.read_bytes() == b'{"a": {"access": "old"}}'
+    assert content in b.kept()
+    assert b.warnings("auth.json", "no JSON object")
+
+
+def test_a_logout_of_pi_s_is_carried(bench):
+    b = bench("pi")
+    durable = b.put(".pi/agent/auth.json", '{"a": {"access": "old"}}')
+    b.launch()
+    b.replace("auth.json", "{}")
+    b.settle()
+    assert durable.read_bytes() == b"{}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a file away, which needs root")
+def test_the_owner_stays(bench):
+    """JSN-07."""
+    b = bench("pi")
+    durable = b.put(".pi/agent/settings.json", "{}", 0o640)
+    os.chown(durable, 65534, 65534)
+    b.launch()
+    b.replace("settings.json", '{"a":1}')
+    b.settle()
+    status = durable.stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (65534, 65534, 0o640)

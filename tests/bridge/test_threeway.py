@@ -106,7 +106,8 @@ def test_a_member_s_digest_does_not_depend_on_spelling():
     other = json.loads('{"x": 2, "k": {"b": "é", "a": 1}}')
     assert member_digest(one, "k") == member_digest(other, "k") != ""
     assert member_digest(one, "x") != member_digest(other, "x")
-    assert [member_digest(value, "k") for value in ({}, [], None, "k", 1)] == [""] * 5
+    nothing: list[object] = [{}, [], None, "k", 1]
+    assert [member_digest(value, "k") for value in nothing] == [""] * 5
 
 
 LIVE = {"claudeAiOauth": {"accessToken": "a", "refreshToken": "r"}}

@@ -96,6 +96,17 @@ def test_content_of_text_files_but_never_of_credentials(machine):
     assert "s3cret" not in machine.run("diff", "--content", "--json").out
 
 
+def test_the_newest_is_found_without_a_state_directory(machine):
+    machine.agent()
+    for text in ("1", "22"):
+        ended = machine.run(
+            "run", "a", "--retain-projection", script=[["write", "odd", text]], env={"XDG_STATE_HOME": "/proc/nowhere"}
+        )
+        assert ended.code == 0
+    (change,) = [c for c in document(machine)["changes"] if c["path"] == "odd"]
+    assert change["size_after"] == 2
+
+
 def test_no_retained_run(machine):
     ended = machine.run("diff")
     assert ended.code == 1
