@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attrs import evolve
 from returns.result import Failure
@@ -120,7 +120,7 @@ def _assembled(
     controls: Controls,
     made: _Made,
 ) -> ProjectionPlan:
-    arguments, told = _arguments(composition, facts, made.words)
+    arguments, told = _arguments(composition, facts, chosen, made.words)
     ours = (*generated_texts(made.words), Generated(SERVERS_FILE, _servers(composition)), *made.parts.generated)
     generated = (*ours, *made.state.generated)
     guard = ("--strict-mcp-config",) if chosen.isolated else ("--plugin-dir", facts.projection)
@@ -151,10 +151,12 @@ def _assembled(
     )
 
 
-def _arguments(composition: Composition, facts: Facts, words: Words) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
+def _arguments(
+    composition: Composition, facts: Facts, chosen: Mode, words: Words
+) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
     """Our own options; those that take a list stand before others, so that no prompt is swallowed."""
     target, lost = leader_target(composition)
-    tools = session_tools(composition)
+    tools = session_tools(composition, not chosen.isolated)
     level = effort(composition.thinking, composition.agent, facts.help)
     files = (
         ("--system-prompt-file", SYSTEM_FILE, bool(words.prompts.system)),
@@ -208,8 +210,18 @@ def _rerouted(strategies: Strategies, place: str) -> Strategies:
 
 def _servers(composition: Composition) -> bytes:
     """Always written: an isolated run is strict even with no server at all (006.5.11)."""
-    servers = {server.id: dict(server.definition) for server in composition.servers}
+    servers = {server.id: _startable(server.definition) for server in composition.servers}
     return json.dumps({"mcpServers": servers}, indent=2, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
+
+
+def _startable(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A server with its working directory put into its command: the program has no key for it and starts it elsewhere (measured)."""
+    place, command = definition.get("cwd"), definition.get("command")
+    if not (isinstance(place, str) and place and isinstance(command, str)):
+        return definition
+    rest = {key: value for key, value in definition.items() if key != "cwd"}
+    words = ["-c", 'cd -- "$1" && shift && exec "$@"', "sh", place, command, *definition.get("args", ())]
+    return {**rest, "command": "/bin/sh", "args": words}
 
 
 def _environment(controls: Controls, chosen: Mode, facts: Facts, way: Gateway) -> Mapping[str, str]:

@@ -38,11 +38,12 @@ def server_name(server: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", server)
 
 
-def session_tools(composition: Composition) -> SessionTools:
+def session_tools(composition: Composition, inherited: bool) -> SessionTools:
     """The whole session's limits.
 
     An allow list that names no tool of a server shuts that server's tools out: what is not allowed is denied. A single tool
     of a server cannot be allowed alone, so its server is shut out too, with a warning: narrower than written, never wider.
+    An inherited run whose list names tools of servers still has those of the user's own servers, which is said.
     """
     servers = tuple(server_name(server.id) for server in composition.servers)
     found = limits(composition.tools, "claude", servers)
@@ -54,7 +55,8 @@ def session_tools(composition: Composition) -> SessionTools:
     builtin = tuple(name for name in found.allow if not name.startswith("mcp__"))
     carriers = _carriers(composition, deny) if builtin else ()
     allow = ",".join(dict.fromkeys((*builtin, *carriers)))
-    return SessionTools(allow, ",".join(dict.fromkeys((*deny, *shut))), notices + remarks)
+    own = (_own_servers(composition.agent),) if inherited and ALL_SERVERS not in shut else ()
+    return SessionTools(allow, ",".join(dict.fromkeys((*deny, *shut))), notices + remarks + own)
 
 
 def subagent_tools(tools: Tools, agent: str, servers: tuple[str, ...]) -> SubagentTools:
@@ -118,6 +120,15 @@ def _shut(agent: str, server: str) -> Notice:
         "tools-exclude-server",
         f"agent {agent}: server {server} is selected, but tools.allow names none of its tools; they are denied",
         f"add mcp__{server} to tools.allow (or mcp, for every selected server)",
+    )
+
+
+def _own_servers(agent: str) -> Notice:
+    return Notice(
+        "notice",
+        "tools-own-servers",
+        f"agent {agent}: tools.allow names tools of servers, so those of your own configuration's servers stay in reach",
+        "--isolated leaves them out",
     )
 
 

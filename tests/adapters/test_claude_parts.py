@@ -53,6 +53,12 @@ def test_mcp_in_an_allow_list_is_every_selected_server():
     assert flags(Tools(("read", "mcp")), DOCS, WEB) == ("Read", None, [])
 
 
+def test_the_users_own_servers_are_named_where_an_inherited_run_cannot_shut_them_out():
+    made = composition(tools=Tools(("read", "mcp")), servers=(DOCS,))
+    assert "tools-own-servers" in [notice.code for notice in plan(made).notices]
+    assert "tools-own-servers" not in [notice.code for notice in isolated(made).notices]
+
+
 def test_a_single_tool_of_a_server_cannot_be_allowed_alone_and_is_never_widened():
     assert flags(Tools(("read", "mcp__docs__find")), DOCS) == ("Read", "mcp__docs", ["tools-single-mcp"])
 
@@ -147,6 +153,16 @@ def test_parts_lie_in_the_configuration_directory_when_isolated():
 def test_the_plugin_manifest_is_json_whatever_the_description():
     text = content(plan(composition(description='a "b"\n\u2028')), ".claude-plugin/plugin.json")
     assert json.loads(text)["description"] == 'a "b"\n\u2028'
+
+
+def test_a_servers_working_directory_goes_into_its_command():
+    there = DOCS._replace(
+        definition={"type": "stdio", "command": "d", "args": ["-x", "${A}"], "cwd": "/s", "env": {"E": "1"}}
+    )
+    (entry,) = json.loads(content(plan(composition(servers=(there,))), "mcp.json"))["mcpServers"].values()
+    assert (entry["command"], entry["args"][-5:]) == ("/bin/sh", ["sh", "/s", "d", "-x", "${A}"])
+    assert entry["env"] == {"E": "1"}
+    assert "cwd" not in entry
 
 
 def test_the_server_file_holds_the_normal_form_as_it_is():

@@ -49,10 +49,12 @@ class RealMachine(Machine):
         for path, content in files.items():
             self.put(f".agents/skills/{name}/{path}", content)
 
-    def servers(self, *names, marker="probe"):
+    def servers(self, *names, marker="probe", **more):
         """A server file whose servers are `tests/real/mcp_server.py`, each with one tool named for it."""
         script = os.path.join(os.path.dirname(__file__), "mcp_server.py")
-        entries = {name: {"command": sys.executable, "args": ["-I", script, f"{marker}_{name}"]} for name in names}
+        entries = {
+            name: {"command": sys.executable, "args": ["-I", script, f"{marker}_{name}"], **more} for name in names
+        }
         return self.put(".agents/mcp.json", json.dumps({"mcpServers": entries}))
 
     def native(self, program, *words, timeout=120, **env):

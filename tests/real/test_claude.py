@@ -3,10 +3,14 @@
 import json
 import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 
 from tests.real.machine import TOKEN
+
+SERVER = Path(__file__).parent / "mcp_server.py"
 
 BOTH = pytest.mark.parametrize("mode", [(), ("--isolated",)], ids=["inherit", "isolated"])
 DIRECT = {"ENABLE_TOOL_SEARCH": "false"}
@@ -70,6 +74,18 @@ def test_the_request_holds_what_is_composed_and_nothing_else(real, mode):
     assert "hi there" in whole
     assert seen.body["model"] == "scripted-model"
     assert seen.body["output_config"]["effort"] == "low"
+
+
+def test_a_server_starts_in_its_own_directory_with_its_own_variables(real):
+    real.put("far/place/here.txt")
+    real.put(".agents/mcp.json", json.dumps({"mcpServers": {"docs": {
+        "command": "sh", "args": ["-c", 'test -f here.txt && exec "$PROGRAM" -I "$SCRIPT" "$NAME"'],
+        "cwd": str(real.project / "far/place"),
+        "env": {"PROGRAM": sys.executable, "SCRIPT": str(SERVER), "NAME": "probe_${SUFFIX:-none}"},
+    }}}))  # fmt: skip
+    agent(real, mcp=["docs"])
+    assert launch(real, "--", "-p", "hi", env={"SUFFIX": "set"}).code == 0
+    assert "mcp__docs__probe_set" in tools(first_turn(real))
 
 
 @BOTH
