@@ -7,12 +7,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from outfitter.catalog.ambiguity import ambiguities
 from outfitter.catalog.checkouts import checkout, inside, repository_of, uri_of
+from outfitter.catalog.demand import Demand
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
+from outfitter.cli.reading import tree
 from outfitter.cli.settled import settled
 from outfitter.edges.checkouts import Synced, sync_one
 from outfitter.edges.documents import documents
+from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.places import label
@@ -56,9 +60,20 @@ def _sync(options: argparse.Namespace, context: Context, local: Settings) -> int
     def with_remotes(merged: Settings) -> int:
         rows.extend(_one(context, merged, entry, _tree(entry)) for entry in _entries(merged, "sources"))
         _tell(options, context, rows)
+        _ambiguities(context)
         return 1 if any(row.status == "failed" for row in rows) else 0
 
     return fold(settled(context), with_remotes, lambda error: context.fail(error, options.json))
+
+
+def _ambiguities(context: Context) -> None:
+    """Say which of rival sources wins, now that all are here (spec/10, Resources)."""
+
+    def say(read: tuple[Layers, Settings]) -> None:
+        for notice in ambiguities(Demand(read[0]), read[1]):
+            context.console.say(notice)
+
+    fold(tree(context, None, "names"), say, lambda _: None)
 
 
 def _entries(settings: Settings, key: str) -> list[Mapping[str, Any]]:
