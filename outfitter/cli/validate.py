@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from outfitter.adapters import NAMES, adapter
 from outfitter.catalog.agents import agent, sites
 from outfitter.catalog.ambiguity import ambiguities
 from outfitter.catalog.checks import Finding, of_notice, of_problem, tree_findings
@@ -22,6 +23,7 @@ from outfitter.model.composition import Composition
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
+from outfitter.persistence import UNKNOWN, entries, problems
 from outfitter.railway import fold
 
 SUMMARY = (
@@ -56,6 +58,7 @@ def _refused(options: argparse.Namespace, context: Context, error: LaunchError) 
 def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[Finding]:
     demand = Demand(layers)
     yield from map(of_notice, (*settings.notices, *layer_notices(demand), *ambiguities(demand, settings)))
+    yield from _strategies(settings)
     yield from tree_findings(demand)
     if settings.values.get("default_agent"):
         yield from fold(runnable(demand, settings, None), lambda _: [], _errors)
@@ -68,6 +71,15 @@ def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[
             continue
         outcome = composed_from(demand, settings, name, context.ambient.env)
         yield from fold(outcome, _composed, _errors)
+
+
+def _strategies(settings: Settings) -> Iterator[Finding]:
+    """What `state_persistence` says that some harness would refuse, each entry once."""
+    for name in NAMES:
+        declared = adapter(name).declared
+        unknown = () if any(path.key == UNKNOWN.key for path in declared) else (UNKNOWN,)
+        wrong = problems(entries(settings, name), name, (*declared, *unknown))
+        yield from (of_problem(problem, "state") for problem in wrong)
 
 
 def _composed(made: Composition) -> list[Finding]:

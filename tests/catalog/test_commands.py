@@ -181,6 +181,18 @@ def test_validate_of_broken_settings_names_file_line_and_key(machine):
     assert ".agents/settings.yml:2:" in ended.out
 
 
+def test_validate_checks_state_persistence_for_every_harness(machine):
+    machine.agent("a")
+    machine.settings("state_persistence:\n  settings.json: symlnk\n  nowhere/: warn\n  auth.json: symlink\n")
+    ended = machine.run("validate")
+    assert ended.code == 1
+    assert ".agents/settings.yml:2:" in ended.out
+    assert ".agents/settings.yml:3:" in ended.out
+    assert ".agents/settings.yml:4:" not in ended.out
+    machine.settings("state_persistence: {settings.json: error, unknown: error, claude: {projects/: discard}}\n")
+    assert machine.run("validate").code == 0
+
+
 def snapshot(root):
     found = {}
     for folder, _, names in os.walk(root):
