@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 
 from outfitter.cli.console import Console, console
-from outfitter.cli.words import GlobalWords, split_global
+from outfitter.cli.words import GlobalWords, MisusedError, asks_json, split_global
 from outfitter.errors import Crashed, LaunchError, UsageError
 from outfitter.railway import fold
 
@@ -43,16 +43,17 @@ def main(argv: list[str] | None = None) -> int:
     plain = console(os.environ)
     if sys.platform not in ("linux", "darwin"):
         return _refuse(f"this platform ({sys.platform}) is not supported; Linux and macOS are", 125)
-    return fold(split_global(words), _dispatch, lambda error: _usage(plain, error))
+    return fold(split_global(words), _dispatch, lambda error: _usage(plain, error, "--json" in words))
 
 
 def _dispatch(parts: GlobalWords) -> int:
+    as_json = asks_json(parts.rest)
     speak = console(
         os.environ,
-        parts.colour,  # type: ignore[arg-type]
+        "never" if as_json else parts.colour,  # type: ignore[arg-type]
         quiet="--quiet" in parts.flags,
         verbose="--verbose" in parts.flags,
-        progress="--no-progress" not in parts.flags,
+        progress="--no-progress" not in parts.flags and not as_json and not os.environ.get("NO_COLOR"),
     )
     first, rest = (parts.rest[0], parts.rest[1:]) if parts.rest else ("", ())
     if first == "--version":
@@ -68,13 +69,12 @@ def _dispatch(parts: GlobalWords) -> int:
 
         near = get_close_matches(first, COMMANDS, 1)
         also = f"outfitter {near[0]}, or " if near else ""
-        return _usage(
-            speak, UsageError(f"{first!r} is no command", f"{also}outfitter run {first} to launch that agent")
-        )
-    return _guarded(name, list(rest), speak)
+        hint = f"{also}outfitter run {first} to launch that agent"
+        return _usage(speak, UsageError(f"{first!r} is no command", hint), as_json)
+    return _guarded(name, list(rest), speak, as_json)
 
 
-def _guarded(name: str, words: list[str], speak: Console) -> int:
+def _guarded(name: str, words: list[str], speak: Console, as_json: bool) -> int:
     """Run a command; nothing escapes but a clean exit."""
     try:
         from outfitter.edges.ambient import context
@@ -87,15 +87,16 @@ def _guarded(name: str, words: list[str], speak: Console) -> int:
         return 130
     except BrokenPipeError:
         return 1
-    except Exception as bug:
-        if os.environ.get("OUTFITTER_DEBUG") == "1":
-            raise
-        speak.error(Crashed(bug, name))
-        return 125 if name == "run" else 1
+    except MisusedError as wrong:
+        return _usage(speak, wrong.error, as_json)
+    except Exception as bug:  # noqa: BLE001 - the last bracket: what gets here is a bug, and is told in one line
+        code = 125 if name == "run" else 1
+        speak.error(Crashed(bug, name), as_json, code)
+        return code
 
 
-def _usage(speak: Console, error: LaunchError) -> int:
-    speak.error(error)
+def _usage(speak: Console, error: LaunchError, as_json: bool) -> int:
+    speak.error(error, as_json, 2)
     return 2
 
 

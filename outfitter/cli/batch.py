@@ -11,12 +11,12 @@ from typing import Any
 
 from outfitter.batch import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.cli.context import Context
-from outfitter.cli.parser import json_option, parser
+from outfitter.cli.parser import json_option, parser, seconds, several
 from outfitter.edges import executors
 from outfitter.edges.attempts import Task, end_running, finished, run_attempt
 from outfitter.edges.batch_root import occupy, write_result
 from outfitter.edges.inputs import select, text_of
-from outfitter.errors import EffectFailed, UsageError
+from outfitter.errors import EffectFailed
 from outfitter.model.request import Notice
 
 SUMMARY = "Run an agent once for each input: a file, each file of a directory, or each line of a .jsonl."
@@ -38,20 +38,18 @@ def arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--out", required=True, metavar="ROOT", help="where attempts and batch_result.json go; resumed if it is ours"
     )
-    made.add_argument("--jobs", type=int, default=1, metavar="N", help="attempts at a time (default 1)")
+    made.add_argument("--jobs", type=several, default=1, metavar="N", help="attempts at a time (default 1)")
     made.add_argument("--executor", choices=["local", "dask"], default="local", help="where attempts run")
     made.add_argument(
         "--scheduler", default="", metavar="ADDR", help="a dask scheduler; without one a cluster on this machine"
     )
-    made.add_argument("--timeout", type=float, default=0.0, metavar="S", help="seconds an attempt may take")
+    made.add_argument("--timeout", type=seconds, default=0.0, metavar="S", help="seconds an attempt may take")
     json_option(made)
 
 
 def main(words: list[str], context: Context) -> int:
     """Select, run what has no verified pair yet, and reconcile. 0 where every selected input succeeded."""
     options = parser("batch", SUMMARY, arguments, EXAMPLES).parse_args(words)
-    if options.jobs < 1 or options.timeout < 0:
-        return context.fail(UsageError("--jobs wants 1 or more, --timeout 0 or more"), options.json)
     root = os.path.normpath(os.path.join(context.ambient.cwd, options.out))
     try:
         descriptor, refused = occupy(root, options.agent, options.harness)
@@ -139,7 +137,7 @@ def _result(future: Future[Attempt], item: Input) -> Attempt:
     try:
         return future.result()
     except Exception as error:  # noqa: BLE001 - whatever an executor raises must become this input's outcome
-        return Attempt(item.key, "failed", f"could not be run: {error or type(error).__name__}", None, "", True)
+        return Attempt(item.key, "failed", f"could not be run: {str(error) or 'its worker was lost'}", None, "", True)
 
 
 def _note(context: Context, options: argparse.Namespace, item: Input, attempt: Attempt) -> None:

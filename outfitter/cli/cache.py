@@ -6,7 +6,7 @@ import argparse
 import time
 
 from outfitter.cli.context import Context
-from outfitter.cli.parser import json_option, parser
+from outfitter.cli.parser import days, json_option, parser
 from outfitter.cli.settled import settled
 from outfitter.edges import cache_tidy
 from outfitter.railway import fold
@@ -21,7 +21,7 @@ def arguments(made: argparse.ArgumentParser) -> None:
     commands = made.add_subparsers(dest="action", required=True, metavar="ACTION")
     shown = commands.add_parser("dir", help="print where it is", allow_abbrev=False)
     pruned = commands.add_parser("prune", help="remove short cuts that were long not used", allow_abbrev=False)
-    pruned.add_argument("--days", type=float, default=30.0, metavar="N", help="older than so many days (default 30)")
+    pruned.add_argument("--days", type=days, default=30.0, metavar="N", help="older than so many days (default 30)")
     cleaned = commands.add_parser(
         "clean", help="remove every short cut; utilities/ and checkouts stay", allow_abbrev=False
     )

@@ -6,7 +6,7 @@ import argparse
 from importlib import import_module
 
 from outfitter.cli.context import Context
-from outfitter.cli.parser import parser
+from outfitter.cli.parser import json_option, parser
 from outfitter.main import COMMANDS
 
 SUMMARY = "Print shell completion. Agent ids and retained runs are looked up as you type."
@@ -23,6 +23,7 @@ LIVE = {"agent": "agents", "run": "runs"}
 def arguments(made: argparse.ArgumentParser) -> None:
     """A shell, or (for the scripts themselves) what to list."""
     made.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish")
+    json_option(made)
 
 
 def main(words: list[str], context: Context) -> int:
@@ -33,7 +34,10 @@ def main(words: list[str], context: Context) -> int:
         context.console.data("\n".join(completion_words(words[1], context)))
         return 0
     options = parser("completion", SUMMARY, arguments, EXAMPLES).parse_args(words)
-    context.console.data(script(options.shell))
+    if options.json:
+        context.console.document({"shell": options.shell, "script": script(options.shell)})
+    else:
+        context.console.data(script(options.shell))
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import bytes_text
-from outfitter.cli.parser import json_option, parser
+from outfitter.cli.parser import days, json_option, parser
 from outfitter.cli.render import one_line
 from outfitter.edges.durable import read_small, real_durable
 from outfitter.edges.kept import Kept, drop, kept
@@ -43,7 +43,7 @@ def arguments(made: argparse.ArgumentParser) -> None:
     for one in (show, take):
         one.add_argument("id", metavar="ID", help="an id of the list, or a beginning of one")
     away.add_argument("id", metavar="ID", nargs="?", help="an id of the list, or a beginning of one")
-    away.add_argument("--older-than", metavar="DAYS", type=_days, help="all that were kept longer ago")
+    away.add_argument("--older-than", metavar="DAYS", type=days, help="all that were kept longer ago")
     for one in (show, take, away):
         json_option(one)
 
@@ -58,10 +58,10 @@ def main(words: list[str], context: Context) -> int:
         return _list(context, found, as_json)
     if given.action == "drop" and (given.id is None) == (given.older_than is None):
         return context.fail(
-            UsageError("drop needs an ID or --older-than DAYS, one of them", "outfitter conflicts list")
+            UsageError("drop needs an ID or --older-than DAYS, one of them", "outfitter conflicts list"), as_json
         )
     if given.action == "drop" and given.id is None:
-        limit = context.ambient.now_ns - given.older_than * _DAY_NS
+        limit = context.ambient.now_ns - round(given.older_than * _DAY_NS)
         return _drop(context, [entry for entry in found if entry.kept_ns < limit], as_json)
     chosen = [entry for entry in found if entry.id.startswith(given.id.rpartition("/")[2])]
     if len(chosen) != 1:
@@ -70,13 +70,6 @@ def main(words: list[str], context: Context) -> int:
     if given.action == "show":
         return _show(context, chosen[0], as_json)
     return _apply(context, chosen[0], as_json) if given.action == "apply" else _drop(context, chosen, as_json)
-
-
-def _days(text: str) -> int:
-    days = int(text)
-    if days < 0:
-        raise ValueError(text)
-    return days
 
 
 def _list(context: Context, found: tuple[Kept, ...], as_json: bool) -> int:

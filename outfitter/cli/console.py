@@ -11,15 +11,16 @@ from typing import Any, Literal, TextIO
 from attrs import frozen
 
 from outfitter.cli.render import error_json, error_notices, one_line
-from outfitter.errors import LaunchError
+from outfitter.errors import Crashed, LaunchError
 from outfitter.model.request import Notice
+from outfitter.model.value import Value
 
 When = Literal["auto", "always", "never"]
 _COLOURS = {"error": "31", "warning": "33", "notice": "36", "hint": "36"}
 
 
-@frozen
-class Console:
+@frozen(eq=False, repr=False)
+class Console(Value):
     """How this process speaks. Writing never raises: what cannot be printed is lost on purpose (spec/50, "stdout and stderr gone")."""
 
     colour_out: bool
@@ -47,11 +48,20 @@ class Console:
 
     def error(self, error: LaunchError, as_json: bool = False, code: int | None = None) -> None:
         """An error on stderr: lines for people, one object for programs; `code` is the exit code where it is not `run`'s."""
+        if isinstance(error, Crashed) and os.environ.get("OUTFITTER_DEBUG") == "1":
+            from traceback import format_exception
+
+            _write(sys.stderr, "".join(format_exception(error.exception)))
         if as_json:
             _write(sys.stderr, json.dumps(error_json(error, code)) + "\n")
             return
         for notice in error_notices(error):
             self.say(notice)
+
+    def detail(self, text: str) -> None:
+        """What only `--verbose` shows: a decision or a time, one line on stderr."""
+        if self.verbose:
+            _write(sys.stderr, f"outfitter: {one_line(text)}\n")
 
     def paint(self, text: str, style: str) -> str:
         """Text in the colour of `error`, `warning`, `notice` or `hint`, for stderr."""

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from outfitter.cli.context import Context
-from outfitter.cli.parser import json_option, parser
+from outfitter.cli.parser import count, days, json_option, parser
 from outfitter.edges.evidence_check import Pair, read_pair
 from outfitter.evidence.result import RESULT_PATH, reconstruct
 from outfitter.evidence.verify import Mismatch
@@ -49,8 +49,8 @@ def arguments(made: argparse.ArgumentParser) -> None:
     command = action("prune", "remove published attempts, each as a whole")
     command.add_argument("directory", metavar="DIR", help="where attempts were published")
     command.add_argument("attempts", nargs="*", metavar="ATTEMPT", help="remove just these, quarantined ones too")
-    command.add_argument("--older-than", type=float, metavar="DAYS", help="remove published attempts older than this")
-    command.add_argument("--keep", type=int, default=0, metavar="N", help="always spare the newest N")
+    command.add_argument("--older-than", type=days, metavar="DAYS", help="remove published attempts older than this")
+    command.add_argument("--keep", type=count, default=0, metavar="N", help="always spare the newest N")
     command.add_argument("--dry-run", action="store_true", help="say what would be removed")
     json_option(command)
 
@@ -83,7 +83,11 @@ def _replay(context: Context, pair: Pair, root: str, as_json: bool) -> int:
     """Print the reconstructed result, and compare where a written one stands beside the trace. Calls no provider."""
     broken = [row for row in pair.mismatches if row.file == "trace" and row.kind in ("missing", "malformed", "schema")]
     if broken:
-        context.console.data("\n".join(map(mismatch_line, broken)))
+        if as_json:
+            rows = [row._asdict() for row in broken]
+            context.console.document({"root": root, "result": None, "compared": False, "mismatches": rows})
+        else:
+            context.console.data("\n".join(map(mismatch_line, broken)))
         return 1
     beside = os.path.lexists(os.path.join(root, RESULT_PATH))
     found = pair.mismatches if beside else ()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 
 from outfitter.cli.context import Context
 from outfitter.cli.run_arguments import SUMMARY, arguments
+from outfitter.errors import UsageError
 from outfitter.main import COMMANDS
 
 COMMON = ("run", "diff", "list", "validate", "setup")
@@ -27,8 +29,11 @@ EXAMPLES = (
 
 
 def main(words: list[str], context: Context) -> int:
-    """Print the overview."""
-    del words
+    """Print the overview; `outfitter help COMMAND` is `outfitter COMMAND --help`."""
+    if words[:1] and words[0] in COMMANDS:
+        return int(import_module(f"outfitter.cli.{words[0]}").main(["--help"], context))
+    if words:
+        return context.fail(UsageError(f"{words[0]!r} is no command", "outfitter --help lists them"))
     context.console.data(overview())
     return 0
 

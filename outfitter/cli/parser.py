@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from outfitter.cli.words import MisusedError
+from outfitter.errors import UsageError
 
 EXIT_CODES = "exit codes: 0 done, 1 findings or failure, 2 usage"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that speaks as every other error does: one line, then where the help is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the fault instead of printing the usage and leaving."""
+        raise MisusedError(UsageError(f"{self.prog}: {message}", f"{self.prog} --help"))
 
 
 def parser(
@@ -15,7 +28,7 @@ def parser(
     epilog = "\n".join(
         ["examples:", *(f"  {example}" for example in examples), "", EXIT_CODES] if examples else [EXIT_CODES]
     )
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog=f"outfitter {name}",
         description=summary,
         epilog=epilog,
@@ -29,3 +42,33 @@ def parser(
 def json_option(made: argparse.ArgumentParser) -> None:
     """`--json`, as every command that prints data takes it."""
     made.add_argument("--json", action="store_true", help="one JSON document instead of lines")
+
+
+def days(text: str) -> float:
+    """A number of days, 0 or more: the type of an age."""
+    return _number(text, float, "a number of days, 0 or more", 0)
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, 0 or more."""
+    return _number(text, float, "a number of seconds, 0 or more", 0)
+
+
+def several(text: str) -> int:
+    """A whole number, 1 or more."""
+    return int(_number(text, int, "a whole number, 1 or more", 1))
+
+
+def count(text: str) -> int:
+    """A whole number, 0 or more."""
+    return int(_number(text, int, "a whole number, 0 or more", 0))
+
+
+def _number(text: str, form: Callable[[str], float], wanted: str, least: float) -> float:
+    try:
+        value = form(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or value < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+    return value

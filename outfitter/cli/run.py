@@ -13,9 +13,9 @@ from outfitter.errors import LaunchError, UsageError, exit_code
 from outfitter.host import Host
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Ambient, Request
-from outfitter.pipeline import launch, prepare
+from outfitter.pipeline import carry_out, launch, prepare
 from outfitter.policy import run_code, verdict
-from outfitter.railway import Effect, fold, perform
+from outfitter.railway import Effect, done, fold, perform
 from outfitter.recovery import Recovered, recover, sweep
 
 
@@ -67,22 +67,49 @@ def _go(context: Context, as_json: bool, asked: Request) -> int:
     host = context.host(remember=not asked.dry_run)
     if asked.dry_run:
         planned = perform(prepare(host, asked))
+        _timed(context, host)
         return fold(planned, partial(_show_plan, context, as_json), partial(_refused, context, asked, as_json))
     from outfitter.edges.signals import SIGNALS
 
     SIGNALS.install()
     return fold(
-        perform(recover(host, asked.ambient).bind(partial(_after_recovery, host, asked))),
+        perform(recover(host, asked.ambient).bind(partial(_after_recovery, context, host, asked))),
         partial(_tell, context, host),
-        partial(_refused, context, asked, False),
+        partial(_ended_early, context, host, asked),
     )
 
 
-def _after_recovery(host: Host, asked: Request, recovered: tuple[Recovered, ...]) -> Effect[Report]:
+def _after_recovery(context: Context, host: Host, asked: Request, recovered: tuple[Recovered, ...]) -> Effect[Report]:
     """What a killed launcher left is finished before this launch reads any state (spec/50)."""
     for notice in (*(notice for row in recovered for notice in row.notices), *sweep(host, asked.ambient)):
         host.terminal.say(notice)
-    return launch(host, asked)
+    if not context.console.verbose:
+        return launch(host, asked)
+    return prepare(host, asked).bind(partial(_explained, context)).bind(partial(carry_out, host))
+
+
+def _explained(context: Context, prepared: Prepared) -> Effect[Prepared]:
+    """With `--verbose`, what was decided and by what, before the harness has the terminal."""
+    from outfitter.cli.run_details import decisions
+
+    for line in decisions(prepared):
+        context.console.detail(line)
+    return done(prepared)
+
+
+def _timed(context: Context, host: Host) -> None:
+    """With `--verbose`, how long each stage took, after the harness has left the terminal."""
+    if context.console.verbose:
+        from outfitter.cli.run_details import timings
+
+        for line in timings(host.steps()):
+            context.console.detail(line)
+
+
+def _ended_early(context: Context, host: Host, asked: Request, error: LaunchError) -> int:
+    code = _refused(context, asked, False, error)
+    _timed(context, host)
+    return code
 
 
 def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
@@ -106,6 +133,7 @@ def _tell(context: Context, host: Host, report: Report) -> int:
     error = verdict(report)
     for notice in (*report.settlement.notices, *report.notices, *(error_notices(error) if error else ())):
         host.terminal.say(notice)
+    _timed(context, host)
     code = run_code(report)
     if not report.prepared.request.out:
         return code

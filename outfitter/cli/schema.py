@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 
 from outfitter.cli.context import Context
-from outfitter.cli.parser import parser
+from outfitter.cli.parser import json_option, parser
 
 SUMMARY = "Print a JSON Schema: of settings.yml, of an agent's front matter, of a run's trace or result."
 EXAMPLES = (
@@ -24,11 +25,16 @@ def names() -> tuple[str, ...]:
 def arguments(made: argparse.ArgumentParser) -> None:
     """NAME."""
     made.add_argument("name", choices=names(), metavar="NAME", help=f"one of {', '.join(names())}")
+    json_option(made)
 
 
 def main(words: list[str], context: Context) -> int:
     """Print the schema as it ships."""
     options = parser("schema", SUMMARY, arguments, EXAMPLES).parse_args(words)
     with open(os.path.join(FOLDER, f"{options.name}.json"), encoding="utf-8") as file:
-        context.console.data(file.read().rstrip("\n"))
+        text = file.read()
+    if options.json:
+        context.console.document({"name": options.name, "schema": json.loads(text)})
+    else:
+        context.console.data(text.rstrip("\n"))
     return 0

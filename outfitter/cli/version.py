@@ -6,13 +6,16 @@ import platform
 
 from outfitter import __version__
 from outfitter.cli.context import Context
+from outfitter.errors import UsageError
 
 PACKAGES = ("attrs", "blake3", "jsonschema-rs", "pyyaml", "returns", "rich", "shtab", "toolz")
 
 
 def main(words: list[str], context: Context) -> int:
     """Print the version; `--json` adds what a bug report needs."""
-    if words[1:] != ["--json"] and words != ["--json"]:
+    if words not in ([], ["--json"]):
+        return context.fail(UsageError(f"--version takes --json alone, not {words[0]}"), "--json" in words)
+    if not words:
         context.console.data(f"outfitter {__version__}")
         return 0
     from importlib.metadata import PackageNotFoundError, version

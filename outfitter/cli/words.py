@@ -14,6 +14,15 @@ GLOBAL_FLAGS = ("--quiet", "--verbose", "--no-progress")
 COLOURS = ("auto", "always", "never")
 
 
+class MisusedError(Exception):
+    """Leaves a command whose words do not fit, as argparse's own exit would; caught where commands are dispatched."""
+
+    def __init__(self, error: UsageError) -> None:
+        """`error` is what to tell."""
+        super().__init__(error.message)
+        self.error = error
+
+
 class RunWords(NamedTuple):
     """`run`'s own part: flags seen, (option, value) pairs in order, the agent; and what goes to the harness unchanged."""
 
@@ -48,6 +57,13 @@ def split_global(words: tuple[str, ...]) -> Result[GlobalWords, UsageError]:
         else:
             break
     return Success(GlobalWords(tuple(flags), colour, tuple(rest)))
+
+
+def asks_json(words: tuple[str, ...]) -> bool:
+    """Whether `--json` is Outfitter's: in every command but a `run` that starts a harness; `words` begin with the command."""
+    own = words[: words.index("--")] if "--" in words else words
+    launches = not own or own[0] == "run" or (own[0].startswith("-") and own[0] != "--version")
+    return "--json" in own and ("--dry-run" in own or not launches)
 
 
 def split_run(words: tuple[str, ...]) -> Result[RunWords, UsageError]:
