@@ -90,7 +90,7 @@ def plan(
     made = parts(composition, facts, not chosen.isolated)
     state = _state(request, strategies, facts, chosen, controls)
     return gateway(target, composition.agent, env).bind(
-        lambda way: composed_words(request, settings, composition, facts, chosen, controls, made.surplus, way).map(
+        lambda way: composed_words(request, settings, composition, facts, chosen, controls, made.off, way).map(
             lambda words: _assembled(
                 request, settings, composition, facts, chosen, controls, _Made(made, state, way, words)
             )

@@ -150,13 +150,12 @@ def composed_words(
     facts: Facts,
     chosen: Mode,
     controls: Controls,
-    surplus: tuple[str, ...],
+    off: Mapping[str, Any],
     way: Gateway,
 ) -> Outcome[Words]:
     """Prompts and settings, with the pass-through ones of the same kind folded in."""
     fragments, notices = _fragments(composition, facts, chosen)
     native = harness_defaults(settings, "claude")
-    off: Mapping[str, Any] = {"skillOverrides": dict.fromkeys(surplus, "off")} if surplus else {}
     taken = {SETTINGS} if native or off or way.settings else set()
     if prompts(fragments, ()).appended:
         taken |= {APPEND_FILE, APPEND_TEXT}

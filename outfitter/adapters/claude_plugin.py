@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from outfitter.adapters.claude_model import effort, subagent_model
 from outfitter.adapters.claude_tools import subagent_tools
@@ -16,16 +16,17 @@ from outfitter.model.projection import Copied, Facts, Generated
 from outfitter.model.request import Notice
 
 MANIFEST = ".claude-plugin/plugin.json"
-NATIVE_SKILLS = ".claude/skills"
+# The project's own server file, and those of the tree that it may be a link to.
+SERVER_FILES = (".mcp.json", ".agents/mcp.json", ".agents/mcp_config.json")
 
 
 class Parts(NamedTuple):
-    """Files for the projection; what the program reads natively instead; skills of the tree to be switched off; what to tell."""
+    """Files for the projection; what the program reads natively; settings that switch off what of it is not selected; what to tell."""
 
     generated: tuple[Generated, ...]
     copied: tuple[Copied, ...] = ()
     native: tuple[str, ...] = ()
-    surplus: tuple[str, ...] = ()
+    off: Mapping[str, Any] = {}
     notices: tuple[Notice, ...] = ()
 
 
@@ -47,6 +48,7 @@ def manifest(composition: Composition) -> Generated:
 def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
     """Everything but the prompts. Inherited, a skill that `.claude/skills` offers already is not brought again (spec/15 V3)."""
     offered = native_skills(facts)
+    servers, ids = native_servers(facts)
     physical = {v.id: v.physical for v in composition.visible_skills if v.selected}
 
     def native_place(skill: Skill) -> str:
@@ -69,8 +71,11 @@ def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
             *(made for made, _ in agents),
         ),
         copied=tuple(copied for _, more in files for copied in more),
-        native=tuple(place for skill in composition.skills if (place := native_place(skill))),
-        surplus=_surplus(composition, offered),
+        native=(
+            *(place for skill in composition.skills if (place := native_place(skill))),
+            *((servers,) if inherited and servers else ()),
+        ),
+        off=_switched_off(composition, offered, ids if inherited else ()),
         notices=tuple(notice for _, notices in agents for notice in notices),
     )
 
@@ -80,13 +85,36 @@ def native_skills(facts: Facts) -> dict[str, str]:
     return {physical: place for place, physical in facts.real.items() if posixpath.dirname(place).endswith("/skills")}
 
 
+def native_servers(facts: Facts) -> tuple[str, tuple[str, ...]]:
+    """The project's server file, where it is the tree's own, and the ids in it: the program reads them all by itself (spec/15 V3)."""
+    place, *trees = (posixpath.join(facts.project_root, name) for name in SERVER_FILES)
+    physical = facts.real.get(place)
+    if physical not in [facts.real.get(tree) for tree in trees]:
+        return "", ()
+    try:
+        document = json.loads((facts.files.get(place) or b"").decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        document = None
+    servers = document.get("mcpServers") if isinstance(document, dict) else None
+    return (place, tuple(servers)) if isinstance(servers, dict) else ("", ())
+
+
 def native_skill_places(directories: Iterable[str], facts: Facts) -> tuple[str, ...]:
     """Every name in the native skill directories that were listed."""
     return tuple(posixpath.join(place, name) for place in directories for name in facts.listings.get(place, ()))
 
 
+def _switched_off(composition: Composition, offered: dict[str, str], ids: tuple[str, ...]) -> Mapping[str, Any]:
+    """Settings against the tree's skills and servers that the program reads by itself and the agent does not select (spec/15 V3)."""
+    skills = _surplus(composition, offered)
+    selected = {server.id for server in composition.servers}
+    servers = [name for name in ids if name not in selected]
+    overrides = {"skillOverrides": dict.fromkeys(skills, "off")} if skills else {}
+    return {**overrides, **({"disabledMcpjsonServers": servers} if servers else {})}
+
+
 def _surplus(composition: Composition, offered: dict[str, str]) -> tuple[str, ...]:
-    """Native names of the tree's skills that the agent does not select (spec/15 V3)."""
+    """Native names of the tree's skills that the agent does not select."""
     sources = {skill.source for skill in composition.skills}
     names = {flat_name(skill.id) for skill in composition.skills}
     unselected = (v.physical for v in composition.visible_skills if not v.selected and v.physical not in sources)

@@ -6,7 +6,7 @@ import posixpath
 
 from outfitter.adapters import Wants
 from outfitter.adapters.claude_arguments import CONTEXT_FILES, folded_files
-from outfitter.adapters.claude_plugin import native_skill_places
+from outfitter.adapters.claude_plugin import SERVER_FILES, native_skill_places
 from outfitter.adapters.claude_slug import LONGEST, alike, folder, slug
 from outfitter.adapters.claude_state import mode, state_file
 from outfitter.model.projection import Facts
@@ -23,10 +23,11 @@ def further(request: Request, settings: Settings, facts: Facts) -> Wants:
     """The rest. An inherited run does not even look at the durable login, state or history (006.5.21)."""
     context = tuple(posixpath.join(facts.project_root, name) for name in CONTEXT_FILES)
     directories = skill_directories(request, facts)
+    servers = tuple(posixpath.join(facts.project_root, name) for name in SERVER_FILES)
     shared = Wants(
-        files=(*context, *folded_files(request.passthrough, request.ambient.cwd)),
+        files=(*context, servers[0], *folded_files(request.passthrough, request.ambient.cwd)),
         listings=directories,
-        real=native_skill_places(directories, facts),
+        real=(*servers, *native_skill_places(directories, facts)),
     )
     if not mode(request, settings, facts.help).isolated:
         return shared

@@ -373,6 +373,21 @@ def test_v3_skills_of_the_tree_that_are_not_selected_are_switched_off():
     assert json.loads(content(made, "launch-settings.json")) == {"skillOverrides": {"stray": "off"}}
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_v3_servers_of_the_tree_that_the_program_reads_by_itself_are_switched_off_if_not_selected(alone):
+    place, tree = CWD + "/.mcp.json", CWD + "/.agents/mcp.json"
+    raw = json.dumps({"mcpServers": {"docs": {}, "web": {}}}).encode()
+    linked = facts(files={place: raw}, real={place: tree, tree: tree})
+    made = plan(composition(servers=(DOCS,)), request(isolated=alone), known=linked)
+    assert (place in made.native_reads) is not alone
+    if alone:
+        assert "launch-settings.json" not in paths(made)
+    else:
+        assert json.loads(content(made, "launch-settings.json")) == {"disabledMcpjsonServers": ["web"]}
+    own = facts(files={place: raw}, real={place: place, tree: tree})
+    assert "launch-settings.json" not in paths(plan(composition(servers=(DOCS,)), known=own))
+
+
 def test_harness_defaults_become_the_generated_settings_under_the_users_own():
     given = settings(harness_defaults={"claude": {"theme": "dark", "permissions": {"deny": ["A"], "ask": ["B"]}}})
     made = plan(composition(), request("--settings", '{"permissions": {"deny": ["C"]}}', "hi"), given)

@@ -134,6 +134,14 @@ def test_native_skills_of_the_tree_are_neither_doubled_nor_leaked(real, mode):
     assert whole.count("about-chosen") == 1
 
 
+def test_a_servers_file_that_links_into_the_tree_leaks_no_server(real):
+    real.servers("docs", "web")
+    (real.project / ".mcp.json").symlink_to(".agents/mcp.json")
+    agent(real, mcp=["docs"])
+    assert launch(real, "--", "-p", "hi").code == 0
+    assert {name for name in tools(first_turn(real)) if name.startswith("mcp__")} == {"mcp__docs__probe_docs"}
+
+
 @BOTH
 def test_a_plain_run_is_quiet_and_unknown_error_passes(real, mode):
     agent(real)
