@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from attrs import evolve
@@ -77,12 +78,22 @@ def _dead(runs: Runs, unsaved: bool) -> Iterator[tuple[Record, Token]]:
 def _finish(host: Host, record: Record, token: Token) -> Effect[Recovered]:
     """One run; its lock is released whatever happens."""
     try:
+        _tidy(host, record)
         if record.phase in ("preparing", "settled"):
             _remove(host.runs, record)
             return done(Recovered(record, "removed"))
         return guarded(lambda: _settle(host, record), "recover").lash(lambda error: _given_up(host, record, error))
     finally:
         _quietly(lambda: host.runs.close(token))
+
+
+def _tidy(host: Host, record: Record) -> None:
+    """Take away the temporaries that the killed launcher left beside durable files; those of live launchers stay."""
+    places = [state.durable for state in record.states]
+    places += [bridge.durable for bridge in record.bridges]
+    for durable in dict.fromkeys(places):
+        if durable:
+            _quietly(partial(host.durable.tidy, durable))
 
 
 def _settle(host: Host, record: Record) -> Effect[Recovered]:

@@ -1,5 +1,6 @@
 """What a killed launcher left, finished by the next one or by `outfitter recover`, end to end (spec/50; OFTR-006.5)."""
 
+import fcntl
 import json
 import os
 import signal
@@ -22,9 +23,23 @@ def killed(machine, *steps, words=("run", "a", "--harness", "claude", "--isolate
     machine.wait_for(machine.home / "over")
     (machine.home / "ready").unlink()
     (machine.home / "over").unlink()
-    time.sleep(0.2)
     (root,) = machine.run_directories()
+    wait_for_the_end(root)
     return root
+
+
+def wait_for_the_end(root):
+    """Until nobody holds the run's lock: the harness is gone."""
+    end = time.monotonic() + 20
+    with open(root / "lock") as lock:
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.02)
+            else:
+                return
+    raise AssertionError("the harness lives on")
 
 
 def history(machine, text='{"n":1}\n', name="s1.jsonl"):
@@ -94,7 +109,7 @@ def test_a_run_whose_harness_lives_on_is_left_alone_and_listed(machine):
     finally:
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    time.sleep(0.2)
+    wait_for_the_end(*machine.run_directories())
     assert machine.run("recover").code == 0
     assert session.read_text() == '{"n":1}\nk\n'
     assert not machine.run_directories()
