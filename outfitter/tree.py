@@ -217,29 +217,6 @@ def tree_of(folders: Mapping[bytes, Folder], taken_ns: int, files_read: int = 0,
     return Tree(Rows(sealed), sealed[b""].digest, complete, taken_ns, files_read, files_cached)
 
 
-def counts(tree: Tree) -> tuple[dict[str, int], int]:
-    """(entries by tag, bytes in regular files) of a tree."""
-    tags: dict[str, int] = {}
-    size = 0
-    for folder in pack(tree.rows).folders.values():
-        for code in set(folder.tags):
-            tags[chr(code)] = tags.get(chr(code), 0) + folder.tags.count(code)
-        sizes = [STAT.unpack_from(folder.stats, at)[2] for at in range(0, len(folder.stats), STAT.size)]
-        size += sum([bytes_ for bytes_, code in zip(sizes, folder.tags, strict=True) if code in b"fx"])
-    return tags, size
-
-
-def remarked(tree: Tree) -> list[Row]:
-    """The rows that carry a note: what could not be read, and what changed while it was."""
-    rows = [
-        folder.row(remark.place, folder.children()[remark.place])
-        for folder in pack(tree.rows).folders.values()
-        for remark in folder.remarks
-        if remark.note
-    ]
-    return sorted(rows)
-
-
 def compare(before: Tree, after: Tree) -> Iterator[tuple[bytes, Row | None, Row | None]]:
     """Yield (raw path, row before or None, row after or None) for every path that differs, in ascending order of raw paths.
 

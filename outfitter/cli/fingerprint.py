@@ -13,7 +13,7 @@ from outfitter.edges.scan import scan
 from outfitter.model.outcome import Row, Tree
 from outfitter.model.request import Notice
 from outfitter.railway import effect_error
-from outfitter.tree import counts, remarked
+from outfitter.tree import STAT, pack
 
 SUMMARY = "Print one digest of a directory: of the names, kinds and bytes in it, and of nothing else."
 EXAMPLES = (
@@ -100,6 +100,29 @@ def _tell(context: Context, row: Row) -> None:
         )
     else:
         context.console.say(Notice("warning", "unstable", f"{path}: it changed while it was read"))
+
+
+def counts(tree: Tree) -> tuple[dict[str, int], int]:
+    """(entries by tag, bytes in regular files) of a tree."""
+    tags: dict[str, int] = {}
+    size = 0
+    for folder in pack(tree.rows).folders.values():
+        for code in set(folder.tags):
+            tags[chr(code)] = tags.get(chr(code), 0) + folder.tags.count(code)
+        sizes = [STAT.unpack_from(folder.stats, at)[2] for at in range(0, len(folder.stats), STAT.size)]
+        size += sum([bytes_ for bytes_, code in zip(sizes, folder.tags, strict=True) if code in b"fx"])
+    return tags, size
+
+
+def remarked(tree: Tree) -> list[Row]:
+    """The rows that carry a note: what could not be read, and what changed while it was."""
+    rows = [
+        folder.row(remark.place, folder.children()[remark.place])
+        for folder in pack(tree.rows).folders.values()
+        for remark in folder.remarks
+        if remark.note
+    ]
+    return sorted(rows)
 
 
 def _document(path: str, tree: Tree, noted: list[Row], seconds: float, listed: bool) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outfitter.cli.fingerprint import counts, remarked
 from outfitter.model.outcome import Identity, Row
-from outfitter.tree import NO_DIGEST, Rows, compare, counts, pack, remarked, tree_of
+from outfitter.tree import NO_DIGEST, Rows, compare, pack, tree_of
 from outfitter.treefile import dump, load
 from tests.tree import strategies
 

@@ -1,0 +1,54 @@
+"""A second opinion on every result: a plain recursive walk and spec/60's formula, sharing no code with the product."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from blake3 import blake3
+
+CONTEXT = "outfitter 2026-11-30 tree v1"
+KINDS = {stat.S_IFIFO: b"fifo", stat.S_IFSOCK: b"socket", stat.S_IFBLK: b"block", stat.S_IFCHR: b"char"}
+
+
+def entry(path: bytes) -> bytes:
+    """Tag byte and digest of one entry."""
+    status = os.lstat(path)
+    kind = stat.S_IFMT(status.st_mode)
+    if kind == stat.S_IFDIR:
+        return b"d" + digest(path)
+    if kind == stat.S_IFLNK:
+        return b"l" + blake3(os.readlink(path)).digest()
+    if kind == stat.S_IFREG:
+        hasher = blake3()
+        with open(path, "rb") as file:
+            while chunk := file.read(1 << 22):
+                hasher.update(chunk)
+        return (b"x" if status.st_mode & 0o100 else b"f") + hasher.digest()
+    return b"o" + blake3(KINDS[kind]).digest()
+
+
+def digest(path: bytes) -> bytes:
+    """A directory's digest."""
+    parts = []
+    for name in sorted(os.listdir(path)):
+        found = entry(os.path.join(path, name))
+        parts.append(found[:1] + name + b"\0" + found[1:])
+    return blake3(b"".join(parts), derive_key_context=CONTEXT).digest()
+
+
+def fingerprint(root: str) -> str:
+    """The fingerprint of a directory, in hex."""
+    return digest(os.fsencode(root)).hex()
+
+
+def contents(root: str) -> dict[bytes, bytes]:
+    """Relative path → digest of every regular file."""
+    found: dict[bytes, bytes] = {}
+    top = os.fsencode(root)
+    for place, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(place, name)
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                found[os.path.relpath(path, top)] = entry(path)[1:]
+    return found

@@ -1,0 +1,135 @@
+"""Figures for people and for programs: a table, a JSON document, and plots of cost against the size of the tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.peers import Peers
+from benchmarks.tasks import OURS, Result
+
+MB = 10**6
+# Validated for colour-blind readers and for grey print by their marks, too.
+COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4", "#008300", "#4a3aa7", "#e34948")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def ratio(result: Result) -> float | None:
+    """Our minimum over the reference's, where both ran."""
+    minimum = {one.name: one.minimum for one in result.figures}
+    if OURS not in minimum or not minimum.get(result.reference):
+        return None
+    return minimum[OURS] / minimum[result.reference]
+
+
+def verdict(result: Result) -> str:
+    """What the ratio says of the requirement."""
+    reached = ratio(result)
+    if reached is None or not result.required:
+        return ""
+    said = "holds" if reached <= result.required else "FALLS SHORT"
+    aim = f", aim {result.aim:g}" if result.aim else ""
+    return f"{reached:.2f} x {result.reference} (at most {result.required:g}{aim}): {said}"
+
+
+def table(result: Result) -> str:
+    """One task as lines of text, aligned; our row first."""
+    head = f"{result.task}, {result.tier}" + (
+        f": {result.files:,} files, {result.size / MB:,.0f} MB" if result.files else ""
+    )
+    rows = [("", "min s", "median s", "cpu s", "peak MB", "verified")]
+    for one in result.figures:
+        checked = {True: "yes", False: "NO", None: ""}[one.verified]
+        figures = (f"{one.minimum:.3f}", f"{one.median:.3f}", f"{one.cpu:.3f}", f"{one.peak / MB:.0f}")
+        rows.append((one.name, *figures, checked))
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+    lines = [head]
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        lines.append("  " + "  ".join(cells).rstrip())
+    said = verdict(result)
+    return "\n".join([*lines, *([f"  {said}"] if said else [])])
+
+
+def document(machine: dict[str, object], results: Sequence[Result], peers: Peers) -> dict[str, Any]:
+    """Everything, for `--json`."""
+    return {
+        "schema_version": 1,
+        "machine": machine,
+        "missing_peers": [{"peer": name, "reason": reason} for name, reason in peers.missing],
+        "results": [
+            {
+                "task": result.task,
+                "tier": result.tier,
+                "files": result.files,
+                "bytes": result.size,
+                "reference": result.reference,
+                "ratio": ratio(result),
+                "required": result.required or None,
+                "aim": result.aim or None,
+                "contenders": [
+                    {
+                        "name": one.name,
+                        "seconds_min": one.minimum,
+                        "seconds_median": one.median,
+                        "cpu_seconds_min": one.cpu,
+                        "peak_bytes": one.peak,
+                        "rounds": one.rounds,
+                        "verified": one.verified,
+                    }
+                    for one in result.figures
+                ],
+            }
+            for result in results
+        ],
+    }
+
+
+def plot(document_: dict[str, Any], directory: str) -> list[str]:
+    """One figure a task that was measured on trees: seconds against files, ours beside each peer. The files written."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    os.makedirs(directory, exist_ok=True)
+    written: list[str] = []
+    tasks: dict[str, list[dict[str, Any]]] = {}
+    for result in document_["results"]:
+        if result["files"]:
+            tasks.setdefault(result["task"], []).append(result)
+    for task, results in tasks.items():
+        figure, axes = plt.subplots(figsize=(7, 4.4), constrained_layout=True)
+        for place, (name, points) in enumerate(_series(results).items()):
+            ours = name == OURS
+            colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
+            axes.plot(
+                *zip(*points, strict=True),
+                color=colour,
+                marker=mark,
+                markersize=7,
+                linewidth=2.4 if ours else 1.6,
+                label=name,
+                zorder=3 if ours else 2,
+            )
+        axes.set(xscale="log", yscale="log", xlabel="files in the tree", ylabel="seconds, minimum of the rounds")
+        axes.set_title(task, loc="left")
+        axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=9)
+        for kind in ("png", "svg"):
+            path = os.path.join(directory, f"{task.replace(' ', '-')}.{kind}")
+            figure.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+            written.append(path)
+        plt.close(figure)
+    return written
+
+
+def _series(results: Sequence[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
+    """Contender → (files, seconds), by files; ours first."""
+    series: dict[str, list[tuple[int, float]]] = {OURS: []}
+    for result in sorted(results, key=lambda one: int(one["files"])):
+        for one in result["contenders"]:
+            series.setdefault(one["name"], []).append((result["files"], one["seconds_min"]))
+    return series

@@ -1,0 +1,299 @@
+"""What is measured: each task is a race of our process against its peers, on one tier, with every result verified."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from benchmarks import independent
+from benchmarks.measure import Contender, Figures, race
+from benchmarks.peers import Peers
+from benchmarks.site import IDLE, KILLER, Site
+from benchmarks.trees import TIERS
+
+OURS = "outfitter"
+CHANGED = 10
+# Below so many files a process's own start outweighs the work, and no ratio is required.
+RATIO_FROM = 2_000
+
+
+class Result(NamedTuple):
+    """One task on one tier; `required` and `aim` are ratios of our minimum to `reference`'s (spec/60, spec/80), 0 for none."""
+
+    task: str
+    tier: str
+    files: int
+    size: int
+    figures: Sequence[Figures]
+    reference: str = ""
+    required: float = 0
+    aim: float = 0
+
+
+class Bench(NamedTuple):
+    """What every task is given."""
+
+    site: Site
+    peers: Peers
+    rounds: int
+    say: Callable[[str], None]
+
+    def shell(self, name: str, text: str) -> Contender:
+        """A pipeline of other programs."""
+        return Contender(name, ("sh", "-c", text), env=self.site.env)
+
+    def ours(self, *words: str, **more: object) -> Contender:
+        """A run of our command."""
+        return Contender(OURS, self.site.outfitter(*words), env=self.site.env, **more)  # type: ignore[arg-type]
+
+    def kernel(self, *words: str, **more: object) -> Contender:
+        """A single step of ours, in a process of its own."""
+        command = (sys.executable, "-m", "benchmarks.kernels", *words)
+        env = {**self.site.env, "PYTHONPATH": os.getcwd()}
+        return Contender(OURS, command, env=env, **more)  # type: ignore[arg-type]
+
+
+def _finish(bench: Bench, task: str, tier: str, contenders: Sequence[Contender], **more: object) -> Result:
+    bench.say(f"{task} {tier}: {', '.join(one.name for one in contenders)}")
+    want = TIERS.get(tier)
+    files, size = (want.files, want.size) if want else (0, 0)
+    return Result(task, tier, files, size, race(contenders, bench.rounds), **more)  # type: ignore[arg-type]
+
+
+def _want(tier: str, required: float, aim: float = 0) -> dict[str, float]:
+    """The ratio that is required on trees of some size."""
+    return {"required": required, "aim": aim} if TIERS[tier].files >= RATIO_FROM else {}
+
+
+def _starts_with(expected: str) -> Callable[[str], bool]:
+    return lambda out: out.startswith(expected)
+
+
+def cold(bench: Bench, tier: str) -> Result:
+    """Fingerprint everything, nothing remembered."""
+    root, peers = bench.site.tree(tier, bench.say), bench.peers
+    place, scratch = shlex.quote(root), bench.site.path("scratch")
+    expected = independent.fingerprint(root)
+    racing = [bench.ours("fingerprint", "--no-cache", root, check=_starts_with(expected))]
+    if "b3sum" in peers.programs:
+        racing.append(bench.shell("b3sum", f"find {place} -type f -print0 | xargs -0 -n 2000 -P 2 b3sum"))
+    if "git" in peers.programs:
+        git = f"git --git-dir={shlex.quote(scratch)}/git --work-tree={place}"
+        racing.append(
+            bench.shell("git add", f"{git} init -q && {git} add -A")._replace(
+                before=lambda: _fresh(bench.site, scratch)
+            )
+        )
+    if "paqpy" in peers.modules:
+        racing.append(Contender("paqpy", peers.paq(root), env=bench.site.env))
+    if "dirhash" in peers.modules:
+        racing.append(Contender("dirhash", peers.dirhash(root, os.cpu_count() or 1), env=bench.site.env))
+    if "dvc-data" in peers.modules:
+        racing.append(
+            Contender(
+                "dvc-data", peers.dvc(root, scratch), env=bench.site.env, before=lambda: _fresh(bench.site, scratch)
+            )
+        )
+    found = _finish(bench, "cold fingerprint", tier, racing, reference="b3sum", **_want(tier, 1.15, 0.9))
+    bench.site.remove(scratch)
+    return found
+
+
+def _fresh(site: Site, place: str) -> None:
+    site.remove(place)
+    os.makedirs(place)
+
+
+class _Changes:
+    """Ten files appended to, once a round, and what the fingerprint is then."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        paths = sorted(independent.contents(root))
+        self.paths = paths[:: max(1, len(paths) // CHANGED)][:CHANGED]
+        self.expected = ""
+
+    def make(self) -> None:
+        """Change the files; long enough ago not to be racy."""
+        for path in self.paths:
+            with open(os.path.join(os.fsencode(self.root), path), "ab") as file:
+                file.write(b"\n")
+        time.sleep(0.05)
+        self.expected = independent.fingerprint(self.root)
+
+
+def warm(bench: Bench, tier: str) -> Result:
+    """Fingerprint again after ten files changed."""
+    root, peers, site = bench.site.tree(tier, bench.say), bench.peers, bench.site
+    place, scratch = shlex.quote(root), site.path("scratch")
+    _fresh(site, scratch)
+    changes = _Changes(root)
+    racing = [bench.ours("fingerprint", root, before=changes.make, check=lambda out: out.startswith(changes.expected))]
+    if "find" in peers.programs:
+        racing.append(bench.shell("find -printf", f"find {place} -type f -printf '%s %T@ %p\\n'"))
+    if "git" in peers.programs:
+        git = f"git --git-dir={shlex.quote(scratch)}/git --work-tree={place}"
+        subprocess.run(["sh", "-c", f"{git} init -q && {git} add -A"], env=site.env, check=True)
+        racing.append(bench.shell("git diff-files", f"{git} diff-files --name-only"))
+    if "dvc-data" in peers.modules:
+        racing.append(Contender("dvc-data", peers.dvc(root, scratch), env=site.env))
+    if "rsync" in peers.programs and TIERS[tier].size < 2_000_000_000:
+        copy = shlex.quote(scratch + "/copy")
+        subprocess.run(["sh", "-c", f"cp -a {place} {copy}"], check=True)
+        racing.append(bench.shell("rsync -n", f"rsync -an --out-format=%n {place}/ {copy}/"))
+    found = _finish(bench, "warm comparison", tier, racing, reference="find -printf", **_want(tier, 1.2, 0.8))
+    site.remove(scratch)
+    return found
+
+
+def seeding(bench: Bench, tier: str) -> Result:
+    """Copy the session tree into a projection, digests included."""
+    root, site = bench.site.tree(tier, bench.say), bench.site
+    place, target = shlex.quote(root), site.path("seeded")
+    expected = independent.fingerprint(root) if TIERS[tier].files > 1 else ""
+
+    def clear() -> None:
+        site.remove(target)
+
+    def whole(_: str) -> bool:
+        os.sync()
+        return not expected or independent.fingerprint(target) == expected
+
+    racing = [bench.kernel("seed", root, target, before=clear, check=whole)]
+    copy = f"cp -a {place} {shlex.quote(target)}"
+    racing.append(bench.shell("cp -a", copy)._replace(before=clear, check=whole))
+    if "b3sum" in bench.peers.programs:
+        digest = f"find {place} -type f -print0 | xargs -0 -n 2000 -P 2 b3sum"
+        racing.append(bench.shell("cp -a; b3sum", f"{copy}; {digest}")._replace(before=clear))
+    if "rsync" in bench.peers.programs:
+        racing.append(bench.shell("rsync -a", f"rsync -a {place}/ {shlex.quote(target)}/")._replace(before=clear))
+    if tier == "X2G":
+        found = _finish(bench, "seeding", tier, racing, reference="cp -a; b3sum", required=2.0)
+    else:
+        found = _finish(bench, "seeding", tier, racing, reference="cp -a", **_want(tier, 1.3))
+    clear()
+    return found
+
+
+def merging(bench: Bench, tier: str) -> Result:
+    """Carry nothing back: the harness ended, and no file changed on either side."""
+    site = bench.site
+    native = site.durable(tier, bench.say)
+    root = os.path.join(site.tmp, "outfitter-a-claude-merging0")
+    prepared = bench.kernel("prepare", site.home, root, site.slug)
+    subprocess.run(prepared.command, env=prepared.env, check=True)
+    before = independent.contents(native)
+    sides = f"{shlex.quote(native + '/' + site.slug)} {shlex.quote(root + '/projection')}"
+    racing = [
+        bench.kernel("merge", root, check=lambda out: out.split() == ["0", "True"]),
+        bench.shell("find -printf, both sides", f"find {sides} -type f -printf '%s %T@ %p\\n'"),
+    ]
+    if "diff" in bench.peers.programs:
+        racing.append(
+            bench.shell("diff -rq", f"diff -rq {shlex.quote(native)} {shlex.quote(root)}/projection/projects || :")
+        )
+    found = _finish(bench, "unchanged merge", tier, racing, reference="find -printf, both sides", **_want(tier, 2.0))
+    if independent.contents(native) != before:
+        raise RuntimeError("an unchanged merge changed the durable side")
+    site.remove(root)
+    site.remove(native)
+    return found
+
+
+def launching(bench: Bench, tier: str) -> Result:
+    """A whole isolated Claude Code launch with a history of sessions and an idle harness."""
+    site = bench.site
+    site.harness(IDLE)
+    native = site.durable(tier, bench.say) if tier in TIERS else ""
+    before = independent.contents(native) if native else {}
+    words = ("run", "a", "--harness", "claude", "--isolated")
+    racing = [bench.ours(*words, cwd=site.project, check=lambda _: not native or len(os.listdir(site.tmp)) == 0)]
+    if bench.peers.npm:
+        command = (bench.peers.node, bench.peers.npm, *words)
+        racing.append(Contender("npm @ai-outfitter/outfitter", command, env=site.env, cwd=site.project))
+    if not native:
+        racing.append(Contender("python -c pass", (sys.executable, "-c", "pass"), env=site.env))
+    task = "launch" if native else "start-up"
+    ratio = (0.4 if tier.startswith("launch") else 0) if native else 0.5
+    found = _finish(bench, task, tier, racing, reference="npm @ai-outfitter/outfitter", required=ratio)
+    if native and independent.contents(native) != before:
+        raise RuntimeError("a launch with an idle harness changed the durable side")
+    if native:
+        site.remove(native)
+    return found
+
+
+def diffing(bench: Bench, tier: str) -> Result:
+    """Show what a retained run changed: ten sessions appended to."""
+    site = bench.site
+    native = site.durable(tier, bench.say)
+    site.harness(
+        '#!/bin/sh\n[ "$1" = --help ] && exit 0\n'
+        f'find "$CLAUDE_CONFIG_DIR/projects" -type f | head -n {CHANGED} | while read -r f; do echo x >> "$f"; done\n'
+    )
+    words = ("run", "a", "--harness", "claude", "--isolated", "--retain-projection")
+    subprocess.run(site.outfitter(*words), env=site.env, cwd=site.project, check=True, capture_output=True)
+    (name,) = os.listdir(site.tmp)
+    run = os.path.join(site.tmp, name)
+    racing = [
+        bench.ours("diff", run, "--json", check=lambda out: len(json.loads(out)["changes"]) == CHANGED),
+    ]
+    if "diff" in bench.peers.programs:
+        text = f"diff -rq {shlex.quote(native)} {shlex.quote(run)}/projection/projects || :"
+        racing.append(bench.shell("diff -rq", text))
+    if "git" in bench.peers.programs:
+        text = f"git diff --no-index --name-only {shlex.quote(native)} {shlex.quote(run)}/projection/projects || :"
+        racing.append(bench.shell("git diff --no-index", text))
+    found = _finish(bench, "diff", tier, racing)
+    site.harness(IDLE)
+    site.remove(run)
+    site.remove(native)
+    return found
+
+
+def recovering(bench: Bench, tier: str) -> Result:
+    """Save what a killed launcher left: one new session among a whole history."""
+    site = bench.site
+    native = site.durable(tier, bench.say)
+    new = f"{native}/{site.slug}/new.jsonl"
+
+    def kill() -> None:
+        if os.path.exists(new):
+            os.unlink(new)
+        site.harness(KILLER)
+        words = ("run", "a", "--harness", "claude", "--isolated")
+        env = {**site.env, "SLUG": site.slug}
+        subprocess.run(site.outfitter(*words), env=env, cwd=site.project, check=False, capture_output=True)
+        site.harness(IDLE)
+        time.sleep(0.05)
+
+    def saved(_: str) -> bool:
+        return os.path.exists(new) and not os.listdir(site.tmp)
+
+    racing = [bench.ours("recover", before=kill, check=saved, cwd=site.project)]
+    found = _finish(bench, "recover", tier, racing)
+    site.remove(native)
+    return found
+
+
+def composing(bench: Bench, size: str) -> Result:
+    """Plan a launch (`--dry-run`) from a tree of many agents and skills."""
+    site = bench.site
+    count = int(size)
+    for number in range(count):
+        site.write(f"project/.agents/agents/x{number}/agent.md", f"---\nname: x{number}\n---\n\nYou are {number}.\n")
+        text = f"---\nname: s{number}\ndescription: Skill {number}.\n---\n\nDo {number}.\n"
+        site.write(f"project/.agents/skills/s{number}/SKILL.md", text)
+    words = ("run", "x1", "--harness", "pi", "--dry-run")
+    racing = [bench.ours(*words, cwd=site.project, check=lambda out: "x1" in out)]
+    found = _finish(bench, "compose", f"{count} agents", racing)
+    for number in range(count):
+        site.remove(site.path(f"project/.agents/agents/x{number}"))
+        site.remove(site.path(f"project/.agents/skills/s{number}"))
+    return found

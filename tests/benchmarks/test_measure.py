@@ -1,0 +1,65 @@
+"""Racing and reporting: what counts, what is verified, and how it is told."""
+
+import json
+import sys
+
+import pytest
+
+from benchmarks import report
+from benchmarks.measure import Contender, Figures, once, race
+from benchmarks.peers import Peers, find
+from benchmarks.tasks import Result
+
+SAY = (sys.executable, "-c", "print('said')")
+
+
+def test_every_contender_runs_in_every_round_and_the_first_round_does_not_count():
+    turns = []
+    racing = [Contender(name, SAY, before=lambda name=name: turns.append(name)) for name in "abc"]
+    figures = race(racing, 2)
+    assert turns == [*"abc", *"bca", *"cab"]
+    assert [one.rounds for one in figures] == [2, 2, 2]
+    assert all(0 < one.minimum <= one.median for one in figures)
+    assert all(one.verified is None for one in figures)
+
+
+def test_one_wrong_result_in_any_round_is_told():
+    answers = iter([True, False, True])
+    (figures,) = race([Contender("a", SAY, check=lambda out: out == "said\n" and next(answers))], 2)
+    assert figures.verified is False
+
+
+def test_a_command_that_fails_is_an_error_with_its_own_words():
+    with pytest.raises(RuntimeError, match=r"a: exit 3: .*oh no"):
+        once(Contender("a", (sys.executable, "-c", "import sys; sys.stderr.write('oh no'); sys.exit(3)")))
+
+
+def test_a_missing_peer_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = find(sys.executable, "", "node", wanted=True)
+    assert found.programs == {}
+    assert {"b3sum", "git", "rsync", "@ai-outfitter/outfitter"} <= {name for name, _ in found.missing}
+    assert all(reason for _, reason in found.missing)
+
+
+def _result(ours, theirs, required=1.15):
+    figures = [Figures("outfitter", ours, ours, 1, 10**6, 3, True), Figures("b3sum", theirs, theirs, 1, 10**6, 3, None)]
+    return Result("cold fingerprint", "N20k", 20_000, 840_000_000, figures, "b3sum", required, 0.9)
+
+
+def test_the_table_says_whether_a_requirement_holds():
+    text = report.table(_result(1.0, 1.0))
+    assert text.startswith("cold fingerprint, N20k: 20,000 files, 840 MB\n")
+    assert text.endswith("1.00 x b3sum (at most 1.15, aim 0.9): holds")
+    assert "FALLS SHORT" in report.table(_result(2.0, 1.0))
+    assert report.verdict(_result(2.0, 1.0, required=0)) == ""
+
+
+def test_the_document_and_the_plots(tmp_path):
+    pytest.importorskip("matplotlib")
+    peers = Peers({}, "", frozenset(), "", "", (("git", "not on PATH"),))
+    document = json.loads(json.dumps(report.document({"cores": 2}, [_result(1.0, 2.0)], peers)))
+    assert document["missing_peers"] == [{"peer": "git", "reason": "not on PATH"}]
+    assert document["results"][0]["ratio"] == 0.5
+    written = report.plot(document, str(tmp_path))
+    assert [path.rsplit("/", 1)[1] for path in written] == ["cold-fingerprint.png", "cold-fingerprint.svg"]
