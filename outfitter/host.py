@@ -15,6 +15,7 @@ from outfitter.model.layers import Document, DocumentForm, Entry
 from outfitter.model.outcome import ChildExit, Identity, Row, Tree
 from outfitter.model.projection import LaunchPlan, Record
 from outfitter.model.request import Notice
+from outfitter.model.value import Value
 from outfitter.railway import Effect, Outcome
 
 P = ParamSpec("P")
@@ -115,6 +116,19 @@ class Unsaved(NamedTuple):
     credential: bool = False
 
 
+class Replacement(NamedTuple):
+    """A copy of `source` to be put at the durable path `target`, if that still holds `expected` (a digest, None for absent).
+
+    `mode` None keeps the target's; `keep_mtime` gives it the source's.
+    """
+
+    source: str
+    target: str
+    expected: bytes | None
+    mode: int | None
+    keep_mtime: bool
+
+
 class Durable(NamedTuple):
     """The durable side after a run: look, and put safely. There is no way to remove or shorten anything here."""
 
@@ -122,9 +136,9 @@ class Durable(NamedTuple):
     """(path, known identity, known digest) → the file as it is now, unread if the identity still vouches for the digest; None where absent."""
     read: Callable[[str], bytes]
     """The bytes of a small regular file (10 MB at most), links followed."""
-    replace: Callable[[str, str, bytes | None, int | None, bool], str]
-    """(source, durable path, expected digest or None for absent, mode or None to keep, keep source's mtime) → "" or why not:
-    exclusive temporary beside the final target, mode before bytes, flush, re-check, rename (or link, for a new file). Its folder: `flush`."""
+    replace: Callable[[Sequence[Replacement]], Sequence[str]]
+    """For each, "" or why not: exclusive temporary beside the final target, mode before bytes; all flushed at once; then one by
+    one re-checked and renamed (or linked, for a new file). Their folders: `flush`."""
     write: Callable[[str, bytes, bytes | None, int | None], str]
     """(durable path, new bytes, expected digest or None for absent, mode or None to keep) → the same for bytes in memory."""
     keep: Callable[[str, Unsaved], str]
@@ -232,8 +246,8 @@ class Terminal(NamedTuple):
     """From here on a signal shortens nothing: the first says what is being saved, the second leaves the run to recovery."""
 
 
-@frozen
-class Host:
+@frozen(eq=False, repr=False)
+class Host(Value):
     """Everything a launch can do to the machine. Built in one place (`edges.real`); wrapped by tests that make it fail."""
 
     sources: Sources

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 
 from outfitter.bridging.aftermath import Aftermath, Item, Topic, unreadable
-from outfitter.bridging.files import job, settle
+from outfitter.bridging.files import Job, job, settle_all
 from outfitter.model.outcome import Change
 from outfitter.model.projection import State
 
@@ -16,20 +16,22 @@ TOPIC: Topic = "replaced link"
 def adopt(after: Aftermath, state: State, changes: list[Change]) -> Iterator[Item]:
     """An item for each change of a `symlink` path that is no write through its link, the directory's own last."""
     directories: list[Change] = []
+    jobs: list[Job | Item] = []
     troubled = False
     for change in changes:
         now = after.now(change.path)
         if now is not None and now.tag == "d" and state.key.endswith("/"):
             directories.append(change)
             continue
-        item = _adopt(after, state, change)
+        jobs.append(_job(after, state, change))
+    for item in settle_all(after, jobs):
         troubled = troubled or bool(item.trouble)
         yield item
     for change in directories:
         yield Item(change.path, "conflict" if troubled else "adopted", TOPIC)
 
 
-def _adopt(after: Aftermath, state: State, change: Change) -> Item:
+def _job(after: Aftermath, state: State, change: Change) -> Job | Item:
     if change.outcome == "unreadable":
         return unreadable(change, TOPIC)
     if change.outcome == "durable" or change.change == "deleted":
@@ -47,4 +49,4 @@ def _adopt(after: Aftermath, state: State, change: Change) -> Item:
     if behind is None:
         # Whatever lay behind a directory link was not looked at before the launch, so only its times can tell.
         made = made._replace(recorded=False, log=change.path.endswith(".jsonl"))
-    return settle(after, made)
+    return made

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, parsed, words
-from outfitter.host import Seen
+from outfitter.host import Replacement, Seen
 from outfitter.model.outcome import Ending, Identity, Row
 from outfitter.originals import secret_name
 from outfitter.threeway import CHANGED, MADE, Decision, Sides, as_at_launch, decide, vouches
 
 # Stands for a durable digest at launch that nobody recorded, and that cannot be what it is now.
 _OTHER = b"changed"
+# So much is written before it is flushed together: it bounds open files, and the space that temporaries take.
+BATCH, BATCH_BYTES = 32, 64 << 20
 # Where Pi keeps logins, its own and those of MCP servers.
 _LOGINS = ("auth.json", "mcp-auth.json")
 
@@ -62,8 +65,32 @@ def job(
     )
 
 
-def settle(after: Aftermath, job: Job) -> Item:
-    """Look, decide, and carry it out; an error of the system is an item in trouble, never an exception."""
+def settle_all(after: Aftermath, jobs: Iterable[Job | Item]) -> Iterator[Item]:
+    """An item for each job, in order; what is an item already passes. Writes come in batches, for flushing is what costs.
+
+    An error of the system is an item in trouble, never an exception.
+    """
+    batch: list[Item | _Carry] = []
+    size = 0
+    for one in jobs:
+        weighed = one if isinstance(one, Item) else _weigh(after, one)
+        batch.append(weighed)
+        size += weighed.job.now.size if isinstance(weighed, _Carry) else 0
+        if len(batch) >= BATCH or size >= BATCH_BYTES:
+            yield from _carry_out(after, batch)
+            batch, size = [], 0
+    yield from _carry_out(after, batch)
+
+
+class _Carry(NamedTuple):
+    """A job whose copy goes over exactly `expected`."""
+
+    job: Job
+    expected: bytes | None
+
+
+def _weigh(after: Aftermath, job: Job) -> Item | _Carry:
+    """Look and decide."""
     try:
         after.durable.tidy(job.target)
         seen = after.durable.look(job.target, job.known, job.before)
@@ -73,8 +100,28 @@ def settle(after: Aftermath, job: Job) -> Item:
     if decision.action == "leave":
         return Item(job.path, job.ending, job.topic)
     if decision.action in ("copy", "create"):
-        return _carry(after, job, seen)
+        return _Carry(job, seen.digest if seen else None)
     return _trouble(after, job, decision)
+
+
+def _carry_out(after: Aftermath, batch: list[Item | _Carry]) -> Iterator[Item]:
+    carried = [one for one in batch if isinstance(one, _Carry)]
+    wanted = [
+        Replacement(after.source(job.path), job.target, expected, job.mode, job.keep_mtime) for job, expected in carried
+    ]
+    try:
+        told = after.durable.replace(wanted) if wanted else ()
+    except OSError as error:
+        told = [words(error)] * len(wanted)
+    reasons = iter(told)
+    for one in batch:
+        yield one if isinstance(one, Item) else _carried(after, one.job, next(reasons))
+
+
+def _carried(after: Aftermath, job: Job, why: str) -> Item:
+    if not why:
+        return Item(job.path, job.ending, job.topic)
+    return _unsaved(after, job, "conflict" if why in (MADE, CHANGED) else "failed", why)
 
 
 def _sides(after: Aftermath, job: Job, seen: Seen | None) -> Sides:
@@ -100,14 +147,6 @@ def _by_time(after: Aftermath, seen: Seen | None) -> bytes | None:
     if seen is None:
         return None
     return seen.digest if as_at_launch(seen.identity, after.record.started_ns) else _OTHER
-
-
-def _carry(after: Aftermath, job: Job, seen: Seen | None) -> Item:
-    expected = seen.digest if seen else None
-    why = after.durable.replace(after.source(job.path), job.target, expected, job.mode, job.keep_mtime)
-    if not why:
-        return Item(job.path, job.ending, job.topic)
-    return _unsaved(after, job, "conflict" if why in (MADE, CHANGED) else "failed", why)
 
 
 def _trouble(after: Aftermath, job: Job, decision: Decision) -> Item:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from outfitter.bridging.aftermath import Aftermath, Item, Topic, unreadable
-from outfitter.bridging.files import job, settle
+from outfitter.bridging.files import Job, job, settle_all
 from outfitter.bridging.recording import record_always
 from outfitter.bridging.telling import SAMPLED, counted, listed
 from outfitter.host import Host
@@ -55,11 +55,10 @@ def question(state: State, changes: list[Change]) -> str:
 
 def persist(after: Aftermath, state: State, changes: list[Change]) -> Iterator[Item]:
     """Copy each change to its durable place once, by the three-way rule; never deleting."""
-    for change in changes:
-        yield _persist(after, state, change)
+    return settle_all(after, (_job(after, state, change) for change in changes))
 
 
-def _persist(after: Aftermath, state: State, change: Change) -> Item:
+def _job(after: Aftermath, state: State, change: Change) -> Job | Item:
     if change.outcome == "unreadable":
         return unreadable(change, TOPIC)
     if change.change == "deleted":
@@ -70,7 +69,7 @@ def _persist(after: Aftermath, state: State, change: Change) -> Item:
     target = posixpath.join(state.durable, change.path[len(state.key) :]) if inside else state.durable
     made = job(after, change.path, target, TOPIC, "persisted", after.seeded(change.path), after.behind(change.path))
     if made is not None:
-        return settle(after, made)
+        return made
     now = after.now(change.path)
     if inside and now is not None and now.tag == "d":
         return Item(change.path, "persisted", TOPIC)

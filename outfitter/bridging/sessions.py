@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Callable, Iterator
 
 from outfitter.bridging.aftermath import Aftermath, Item, Topic, keep, unreadable
-from outfitter.bridging.files import job, settle
+from outfitter.bridging.files import Job, job, settle_all
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
 
@@ -23,12 +23,15 @@ def merge_sessions(
 ) -> Iterator[Item]:
     """An item for each change below the bridge's path; `real` resolves links, `progress` is told (done, total)."""
     tops: dict[str, str] = {}
-    for done, change in enumerate(changes, 1):
-        yield _merge(after, bridge, change, real, tops)
+    jobs = (_job(after, bridge, change, real, tops) for change in changes)
+    for done, item in enumerate(settle_all(after, jobs), 1):
+        yield item
         progress(done, len(changes))
 
 
-def _merge(after: Aftermath, bridge: Bridge, change: Change, real: Callable[[str], str], tops: dict[str, str]) -> Item:
+def _job(
+    after: Aftermath, bridge: Bridge, change: Change, real: Callable[[str], str], tops: dict[str, str]
+) -> Job | Item:
     if change.outcome == "unreadable":
         return unreadable(change, TOPIC)
     rest = change.path[len(bridge.path) :]
@@ -39,7 +42,7 @@ def _merge(after: Aftermath, bridge: Bridge, change: Change, real: Callable[[str
     if _behind_inner_link(bridge.durable, rest, real, tops):
         reason = "its durable place lies behind a link inside the project's folder, which is not followed"
         return keep(after, Item(change.path, "conflict", TOPIC, "failed", reason), target)
-    return settle(after, made._replace(mode=_PRIVATE, keep_mtime=True, log=change.path.endswith(".jsonl")))
+    return made._replace(mode=_PRIVATE, keep_mtime=True, log=change.path.endswith(".jsonl"))
 
 
 def _no_file(after: Aftermath, change: Change) -> Item:

@@ -13,7 +13,7 @@ from outfitter.cli.render import one_line
 from outfitter.edges.durable import read_small, real_durable
 from outfitter.edges.kept import Kept, drop, kept
 from outfitter.errors import EffectFailed, UsageError
-from outfitter.host import Unsaved
+from outfitter.host import Replacement, Unsaved
 from outfitter.railway import effect_error
 
 SUMMARY = "Contents that could not become durable, kept until you take or drop them."
@@ -156,7 +156,8 @@ def _apply(context: Context, entry: Kept, as_json: bool) -> int:
             unsaved = Unsaved(entry.run_id, entry.path, reason, entry.durable, entry.credential)
             instead = durable.keep(seen.path, unsaved)
         mode = 0o600 if entry.credential else None
-        why = durable.replace(entry.place, entry.durable, seen.digest if seen else None, mode, False) or durable.flush()
+        wanted = Replacement(entry.place, entry.durable, seen.digest if seen else None, mode, keep_mtime=False)
+        why = durable.replace([wanted])[0] or durable.flush()
     except OSError as error:
         return context.fail(effect_error("apply", error)._replace(path=entry.durable), as_json)
     if why:

@@ -10,7 +10,6 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import TracebackType
 
 from outfitter.edges.content import READ, digest_of
 from outfitter.threeway import GRANULARITY_NS
@@ -27,9 +26,9 @@ def fresh_name() -> str:
 
 
 class Beside:
-    """A temporary beside a final target, in an open directory: `with Beside(real path, flush) as b: b.begin(…)`, write, `appear` or `take_over`.
+    """A temporary beside a final target, in an open directory: `begin`, write, `appear` or `take_over`, and `close` whatever happened.
 
-    Whatever happens inside, the temporary is gone afterwards. It is flocked while it lives, so that `tidy` can tell a
+    It is flocked while it lives, so that `tidy` can tell a
     killed launcher's from a live one's.
     """
 
@@ -44,16 +43,20 @@ class Beside:
     def __enter__(self) -> Beside:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take away what is left of the temporary and of the old file's second name; may be called again."""
         for name in (self._temporary, self._backup):
             if name:
                 with suppress(OSError):
                     os.unlink(name, dir_fd=self._directory)
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-        os.close(self._directory)
+        self._temporary = self._backup = ""
+        for descriptor in (self.descriptor, self._directory):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.descriptor = self._directory = -1
 
     def begin(self, mode: int | None, fresh: int) -> None:
         """Make the temporary with its owner and mode before its first byte: `mode`, else the target's, else `fresh`."""

@@ -10,17 +10,20 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from outfitter.edges.beside import Beside, flush_path
 from outfitter.edges.content import CHUNK, copy_bytes, digest_of, identity_of, open_source, write_all
 from outfitter.edges.kept import keep, totals
 from outfitter.edges.native_lock import locked
-from outfitter.host import Durable, Seen
+from outfitter.host import Durable, Replacement, Seen
 from outfitter.model.outcome import Identity
 from outfitter.threeway import CHANGED, MADE, as_at_launch
 
 SMALL = 10 * 1024 * 1024
+# Fewer files than this are flushed one by one; more, so many at once.
+_FEW, _AT_ONCE = 4, 16
 _PRIVATE, _EXECUTABLE = 0o600, 0o700
 
 
@@ -87,6 +90,14 @@ def _begin_alike(one: int, other: int, size: int) -> bool:
     return True
 
 
+class _Begun(NamedTuple):
+    """A temporary with its bytes: the target's real path, what that must hold, and the temporary."""
+
+    real: str
+    expected: bytes | None
+    beside: Beside
+
+
 class _Writer:
     """Looks and writes, and remembers what it looked at, so that an untouched file is not read again before it is replaced."""
 
@@ -114,47 +125,102 @@ class _Writer:
         self._looked[real] = (seen.identity, digest, moment)
         return seen
 
-    def replace(self, source: str, target: str, expected: bytes | None, mode: int | None, keep_mtime: bool) -> str:
-        """Put a copy of `source` at `target`; "" or why not."""
+    def replace(self, wanted: Sequence[Replacement]) -> list[str]:
+        """Put copies at their targets; for each "" or why not. All are written before the first is flushed, which costs far less."""
+        begun: list[_Begun | str] = []
         try:
-            descriptor, status = open_source(source)
+            for one in wanted:
+                begun.append(self._begin_copy(one))
+            refused = self._flush_all([made.beside.descriptor for made in begun if isinstance(made, _Begun)])
+            return [
+                made if isinstance(made, str) else refused.get(made.beside.descriptor) or self._finish(made)
+                for made in begun
+            ]
+        finally:
+            for made in begun:
+                if isinstance(made, _Begun):
+                    made.beside.close()
+
+    def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> str:
+        """Put `content` at `target`; "" or why not."""
+        begun = self._begin(target, expected, mode, _PRIVATE, lambda out: write_all(out, content))
+        if isinstance(begun, str):
+            return begun
+        try:
+            refused = self._flush_all([begun.beside.descriptor])
+            return next(iter(refused.values()), "") or self._finish(begun)
+        finally:
+            begun.beside.close()
+
+    def _begin_copy(self, one: Replacement) -> _Begun | str:
+        try:
+            descriptor, status = open_source(one.source)
         except OSError as error:
             return reason(error)
         fresh = _EXECUTABLE if status.st_mode & stat.S_IXUSR else _PRIVATE
 
         def fill(out: int) -> None:
             copy_bytes(descriptor, out, status.st_size)
-            if keep_mtime:
+            if one.keep_mtime:
                 os.utime(out, ns=(status.st_atime_ns, status.st_mtime_ns))
 
         try:
-            return self._put(target, expected, mode, fresh, fill)
+            return self._begin(one.target, one.expected, one.mode, fresh, fill)
         finally:
             os.close(descriptor)
 
-    def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> str:
-        """Put `content` at `target`; "" or why not."""
-        return self._put(target, expected, mode, _PRIVATE, lambda out: write_all(out, content))
-
-    def _put(
+    def _begin(
         self, target: str, expected: bytes | None, mode: int | None, fresh: int, fill: Callable[[int], None]
-    ) -> str:
+    ) -> _Begun | str:
+        """The temporary with its bytes, not flushed yet; or why there is none."""
         real = os.path.realpath(target)
         try:
-            with Beside(real, self._flush) as beside:
-                beside.begin(mode, fresh)
-                fill(beside.descriptor)
-                self._flush(beside.descriptor)
-                with beside.alone():
-                    why = self._changed(beside, real, expected)
-                    if not why:
-                        why = beside.appear() if expected is None else beside.take_over(expected)
-                self._written[os.path.dirname(real)] = None
-                return {"": "", "exists": MADE, "changed": CHANGED}.get(why, why)
+            beside = Beside(real, self._flush)
+        except OSError as error:
+            return reason(error)
+        try:
+            beside.begin(mode, fresh)
+            fill(beside.descriptor)
+        except BaseException as error:
+            beside.close()
+            if isinstance(error, OSError):
+                return reason(error)
+            raise
+        return _Begun(real, expected, beside)
+
+    def _flush_all(self, descriptors: list[int]) -> dict[int, str]:
+        """Flush files, many at a time, so that the file system can do it in one go; the refusals by descriptor."""
+
+        def flush(descriptor: int) -> str:
+            try:
+                self._flush(descriptor)
+            except OSError as error:
+                return reason(error)
+            return ""
+
+        if len(descriptors) < _FEW:
+            told = [flush(descriptor) for descriptor in descriptors]
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                told = list(pool.map(flush, descriptors))
+        return {descriptor: why for descriptor, why in zip(descriptors, told, strict=True) if why}
+
+    def _finish(self, begun: _Begun) -> str:
+        """Rename or link a temporary into place if its target is still what was expected; "" or why not."""
+        try:
+            with begun.beside.alone():
+                why = self._changed(begun.beside, begun.real, begun.expected)
+                if not why:
+                    expected = begun.expected
+                    why = begun.beside.appear() if expected is None else begun.beside.take_over(expected)
         except OSError as error:
             return reason(error)
         finally:
-            self._looked.pop(real, None)
+            self._looked.pop(begun.real, None)
+        self._written[os.path.dirname(begun.real)] = None
+        return {"exists": MADE, "changed": CHANGED}.get(why, why)
 
     def _changed(self, beside: Beside, real: str, expected: bytes | None) -> str:
         """Why the target is no longer what was expected; what was looked at and did not move since is not read again."""
