@@ -23,11 +23,11 @@ def decisions(prepared: Prepared) -> Iterator[str]:
     yield f"harness: {plan.harness} ({_by(prepared, 'default_harness', asked.harness)}), {plan.launch.executable}"
     if plan.harness == "claude":
         given = "--isolated" if asked.isolated else None
-        yield f"isolation: {'isolated' if given else prepared.settings.values.get('isolation')} ({_by(prepared, 'isolation', given)})"
+        yield f"isolation: {'isolated' if given else prepared.settings.values.get('isolation') or 'inherit'} ({_by(prepared, 'isolation', given)})"
     rows = (*plan.strategies.declared, plan.strategies.unknown)
     decided = [row for row in rows if row.origin.scope != "default"]
     yield from (f"state: {row.path.key} {row.strategy} ({origin_text(row.origin)})" for row in decided)
-    yield f"state: {len(rows) - len(decided)} more paths at their defaults"
+    yield f"state: {len(rows) - len(decided)} of {len(rows)} paths at their defaults"
 
 
 def timings(steps: tuple[StepNote, ...]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.render import notice_json, one_line
 from outfitter.cli.settled import settled
-from outfitter.errors import LaunchError, UsageError
+from outfitter.errors import EffectFailed, LaunchError
 from outfitter.fp import value_at
 from outfitter.model.settings import KeyPath, Origin, Settings
 from outfitter.railway import fold
@@ -139,11 +139,10 @@ def _is_below(key: str, asked: str) -> bool:
     return key == asked or key.startswith(asked + ".")
 
 
-def _unset(key: str, every: list[Row]) -> UsageError:
+def _unset(key: str, every: list[Row]) -> EffectFailed:
     near = get_close_matches(key, [row.key for row in every], 1)
-    return UsageError(
-        f"{key} is not set", f"did you mean {near[0]}?" if near else "outfitter settings shows what is set"
-    )
+    hint = f"did you mean {near[0]}?" if near else "outfitter settings shows what is set"
+    return EffectFailed("show the setting", key, "is not set", hint)
 
 
 def _place(origin: Origin) -> str:

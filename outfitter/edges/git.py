@@ -33,6 +33,8 @@ GUARDS = (
     "gc.auto=0",
 )
 SECONDS = 300
+# What git says last whatever went wrong before.
+GENERAL = "Could not read from remote repository"
 
 
 class Fetched(NamedTuple):
@@ -103,11 +105,9 @@ def _run(command: list[str], env: dict[str, str]) -> tuple[int, str]:
 
 
 def _reason(said: str) -> str:
-    """The line of git's complaint that says most: the last `fatal:` or `error:`, else the last line."""
+    """The line of git's complaint that says most: the last `fatal:` or `error:` before the advice it gives for any of them."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    telling = (
-        [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
-        or lines
-        or ["git failed without a word"]
-    )
+    general = next((number for number, line in enumerate(lines) if GENERAL in line), len(lines))
+    lines = lines[:general] or lines or ["git failed without a word"]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))] or lines
     return redacted(re.sub(r"^(fatal|error): ", "", telling[-1]))
