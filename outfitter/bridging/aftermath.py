@@ -93,7 +93,7 @@ def keep(after: Aftermath, item: Item, target: str, credential: bool = False) ->
 def parsed(content: bytes) -> Any:
     """A JSON value, a byte-order mark before it allowed; None for anything else."""
     try:
-        return json.loads(content.decode("utf-8-sig"))
+        return json.loads(content.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
     except (ValueError, RecursionError):
         return None
 

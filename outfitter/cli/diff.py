@@ -12,7 +12,7 @@ from returns.io import IOResult
 from returns.result import Failure, Result, Success
 
 from outfitter.cli.context import Context
-from outfitter.cli.diff_lines import LEGEND, diff_document, diff_lines
+from outfitter.cli.diff_lines import LEGEND, coloured, diff_document, diff_lines, plain
 from outfitter.cli.parser import json_option, parser
 from outfitter.edges.content import open_source, owner
 from outfitter.errors import EffectFailed, LaunchError
@@ -132,7 +132,8 @@ def _show(context: Context, given: argparse.Namespace, found: tuple[Record, tupl
             document["content"] = dict(contents(context.host(), record, changes))
         context.console.document(document)
     else:
-        context.console.data("\n".join(diff_lines(record, changes, given.all)))
+        paint = coloured if context.console.colour_out else plain
+        context.console.data("\n".join(diff_lines(record, changes, given.all, paint)))
         if given.content:
             from outfitter.cli.diff_content import contents
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from outfitter.cli.render import one_line
@@ -33,7 +33,20 @@ class Fold(NamedTuple):
     note: str = ""
 
 
-def diff_lines(record: Record, changes: Sequence[Change], unfolded: bool) -> Iterator[str]:
+def plain(text: str, _outcome: str) -> str:
+    """No colour."""
+    return text
+
+
+def coloured(text: str, outcome: str) -> str:
+    """An outcome in the colour of what it asks for: a look, a thought, nothing."""
+    colour = {"conflict": "31", "failed": "31", "unreadable": "31", "warned": "33", "discarded": "2"}.get(outcome, "32")
+    return f"\x1b[{colour}m{text}\x1b[0m"
+
+
+def diff_lines(
+    record: Record, changes: Sequence[Change], unfolded: bool, paint: Callable[[str, str], str] = plain
+) -> Iterator[str]:
     """A block for each zone and state path, then the counts. `unfolded`: one line a change, however many."""
     if record.changes is None:
         yield "this run is not settled: the second column says what would be done"
@@ -41,7 +54,7 @@ def diff_lines(record: Record, changes: Sequence[Change], unfolded: bool) -> Ite
         title = key if zone == "declared" else "generated files" if zone == "generated" else "undeclared"
         yield f"{one_line(title)} ({strategy})"
         for fold in _folded(group, unfolded):
-            yield f"  {fold.change:<13} {fold.outcome:<10} {_what(fold)}"
+            yield f"  {fold.change:<13} {paint(f'{fold.outcome:<10}', fold.outcome)} {_what(fold)}"
     yield _counts_line(changes)
 
 

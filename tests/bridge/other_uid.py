@@ -19,7 +19,6 @@ def _import_all():
     import outfitter.bridging
     import outfitter.edges
 
-    b"".decode("utf-8-sig")
     for package in (outfitter.bridging, outfitter.edges):
         for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
             importlib.import_module(module.name)

@@ -193,6 +193,82 @@ def test_data_is_flushed_before_the_rename_and_the_folder_after(bench, monkeypat
     assert events == [("flush", "data"), ("rename", ""), ("flush", "folder")]
 
 
+def test_many_files_are_flushed_together_and_each_before_its_rename(bench, monkeypatch):
+    b = bench()
+    for index in range(50):
+        b.history(f"{index}.jsonl")
+    b.age().launch()
+    for index in range(50):
+        b.write(f"projects/{b.slug}/{index}.jsonl", "more\n", append=True)
+    renamed: list[str] = []
+    folders: list[int] = []
+
+    def flush(descriptor):
+        status = os.fstat(descriptor)
+        (folders if os.path.isdir(f"/proc/self/fd/{descriptor}") else flushed_list).append(status.st_ino)
+
+    flushed_list: list[int] = []
+    real = os.replace
+
+    def replace(source, target, **where):
+        inode = os.stat(source, dir_fd=where["src_dir_fd"]).st_ino
+        assert inode in flushed_list
+        renamed.append(target)
+        real(source, target, **where)
+
+    monkeypatch.setattr(os, "replace", replace)
+    b.settle(host=b.host(flush))
+    monkeypatch.undo()
+    assert len(renamed) == 50
+    assert len(folders) == 1
+    assert all(content.endswith(b"more\n") for _, content in b.durable_tree(b.native / "projects").values())
+
+
+@pytest.mark.parametrize("bad", [0, 7, 40])
+def test_a_flush_that_fails_is_that_file_s_alone(bench, bad):
+    b = bench()
+    for index in range(40):
+        b.history(f"{index}.jsonl")
+    b.age().launch()
+    for index in range(40):
+        b.write(f"projects/{b.slug}/{index}.jsonl", "more\n", append=True)
+    calls = []
+
+    def flush(descriptor):
+        calls.append(descriptor)
+        if len(calls) == bad + 1 and not os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            raise OSError(28, "No space left on device")
+
+    b.settle(host=b.host(flush))
+    saved = [
+        name for name, (_, content) in b.durable_tree(b.native / "projects").items() if content.endswith(b"more\n")
+    ]
+    if bad < 40:
+        assert len(saved) == 39
+        (warning,) = b.warnings("No space left on device")
+        assert len(b.kept()) == 1
+        assert warning.message.count(".jsonl") == 1
+    else:
+        assert len(saved) == 40
+    assert b.temporaries() == []
+
+
+def test_a_folder_that_cannot_be_flushed_is_said(bench):
+    b = bench()
+    h = b.history()
+    b.launch()
+    b.write(f"projects/{b.slug}/s1.jsonl", "more\n", append=True)
+
+    def flush(descriptor):
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            raise OSError(5, "Input/output error")
+
+    b.settle(host=b.host(flush))
+    assert h.read_bytes().endswith(b"more\n")
+    assert b.warnings("power cut", str(h.parent))
+    assert b.settlement.saved
+
+
 def test_what_a_killed_launcher_left_is_never_seeded_and_is_cleared(bench):
     """SES-21, second half."""
     b = bench()

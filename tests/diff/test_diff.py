@@ -206,7 +206,7 @@ PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 @st.composite
 def files(draw):
     """Rows of regular files and links, no path inside another."""
-    found = {}
+    found: dict[str, Row] = {}
     for path in draw(st.lists(PATHS, max_size=6)):
         if not any(p == path or p.startswith(path + "/") or path.startswith(p + "/") for p in found):
             found[path] = row(path, draw(st.sampled_from("fxl")), draw(st.sampled_from([b"a", b"b"])))

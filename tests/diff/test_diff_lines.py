@@ -1,10 +1,12 @@
 """`outfitter diff` as lines: groups, folds, counts; and the content of what changed."""
 
+import re
+
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.cli.diff_lines import FOLD_ABOVE, bytes_text, diff_document, diff_lines
+from outfitter.cli.diff_lines import FOLD_ABOVE, bytes_text, coloured, diff_document, diff_lines
 from outfitter.model.outcome import Change
 from tests.diff.test_diff import record
 
@@ -74,6 +76,13 @@ def test_many_at_the_top_fold_too():
 
 def test_names_stay_in_their_line():
     assert all("\n" not in line and "\x1b" not in line for line in lines([change("a\n\x1b[31mb")]))
+
+
+def test_colour_is_only_added():
+    some = [change("a"), change("b", outcome="conflict"), change("c", outcome="durable")]
+    painted = list(diff_lines(SETTLED, some, False, coloured))
+    assert [re.sub(r"\x1b\[\d+m", "", line) for line in painted] == lines(some)
+    assert painted != lines(some)
 
 
 def test_a_run_that_is_not_settled_says_so():
