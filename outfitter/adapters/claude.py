@@ -89,7 +89,7 @@ def plan(
         return Failure(credential_missing(composition, missing))
     made = parts(composition, facts, not chosen.isolated)
     state = _state(request, strategies, facts, chosen, controls)
-    return gateway(target, composition.agent, env).bind(
+    return gateway(target, composition.agent, env, not chosen.isolated).bind(
         lambda way: composed_words(request, settings, composition, facts, chosen, controls, made.off, way).map(
             lambda words: _assembled(
                 request, settings, composition, facts, chosen, controls, _Made(made, state, way, words)

@@ -2,7 +2,8 @@
 
 Measured: `env` of a user's or a project's settings beats the process environment, `--settings` beats both, and of two
 `--settings` the last wins. An `apiKeyHelper` of the user's settings is sent to whatever host is configured, unless it is
-empty there.
+empty there. So is a key stored in the user's own state file, beside any token: no setting empties that, but a header of the
+same name takes its place.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ OTHER_LOGINS = (
     "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD",
 )
 HELPER = "apiKeyHelper"
+KEY_HEADER = "x-api-key"
 NO_TOKEN = "none"
 _REFERENCE = r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|^\$([A-Za-z_][A-Za-z0-9_]*)$"
 
@@ -54,28 +56,30 @@ class Gateway(NamedTuple):
 NO_GATEWAY = Gateway({}, (), {})
 
 
-def gateway(target: ModelTarget | None, agent: str, env: Mapping[str, str]) -> Outcome[Gateway]:
-    """The gateway of a registry target; none for any other. `env` is what the child would have.
+def gateway(target: ModelTarget | None, agent: str, env: Mapping[str, str], inherited: bool) -> Outcome[Gateway]:
+    """The gateway of a registry target; none for any other. `env` is what the child would have; `inherited` whether it reads
+    the user's own state file.
 
-    Errors: a header that names a variable which is unset or empty.
+    Errors: a header that names a variable which is unset or empty, or whose value breaks the line.
     """
     if target is None or target.kind != "registry":
         return Success(NO_GATEWAY)
     headers: list[str] = []
     for name, value in target.headers.items():
         text, unset = _expanded(value, env)
-        if unset:
-            return Failure(
-                CompositionFailed(
-                    f"agent {agent}: header {name} of provider {target.provider} needs the environment variable {unset},"
-                    " which is unset or empty",
-                    f"export {unset}=… before the launch",
-                )
-            )
+        why = f"needs the environment variable {unset}, which is unset or empty" if unset else ""
+        if not why and {"\r", "\n"} & set(text):
+            why = "would hold a line break, and so another header, with the variables of this environment"
+        if why:
+            message = f"agent {agent}: header {name} of provider {target.provider} {why}"
+            return Failure(CompositionFailed(message, f"export {unset}=… before the launch" if unset else ""))
         headers.append(f"{name}: {text}")
+    token = env.get(target.variable, "") if target.variable else NO_TOKEN
+    if inherited and KEY_HEADER not in {name.lower() for name in target.headers}:
+        headers.append(f"{KEY_HEADER}: {token}")
     given = {
         "ANTHROPIC_BASE_URL": base_url(target.base_url),
-        "ANTHROPIC_AUTH_TOKEN": env.get(target.variable, "") if target.variable else NO_TOKEN,
+        "ANTHROPIC_AUTH_TOKEN": token,
         "ANTHROPIC_CUSTOM_HEADERS": "\n".join(headers),
     }
     emptied = {**given, **dict.fromkeys(OTHER_LOGINS, "")}

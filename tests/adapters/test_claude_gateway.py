@@ -44,7 +44,7 @@ def test_006_9_4_model_address_credential_and_headers_go_through_the_native_cont
     expected = {
         "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
         "ANTHROPIC_AUTH_TOKEN": "k1-secret",
-        "ANTHROPIC_CUSTOM_HEADERS": "X-Team: red",
+        "ANTHROPIC_CUSTOM_HEADERS": "X-Team: red" + ("" if alone else "\nx-api-key: k1-secret"),
     }
     assert expected.items() <= dict(made.launch.env_set).items()
     assert expected.items() <= file_env(made).items()
@@ -65,7 +65,10 @@ def test_006_9_4_the_trees_own_environment_brings_no_other_login_either():
 
 
 def test_006_9_4_headers_of_the_user_do_not_travel_to_a_gateway_without_any():
-    made = plan(composition(model=TARGET._replace(headers={})), asked(ANTHROPIC_CUSTOM_HEADERS="Authorization: x"))
+    made = plan(
+        composition(model=TARGET._replace(headers={})),
+        asked(isolated=True, ANTHROPIC_CUSTOM_HEADERS="Authorization: x"),
+    )
     assert made.launch.env_set["ANTHROPIC_CUSTOM_HEADERS"] == ""
     assert file_env(made)["ANTHROPIC_CUSTOM_HEADERS"] == ""
 
@@ -114,6 +117,12 @@ def test_006_9_4_without_its_credential_nothing_is_started(given):
     assert "of-the-user" not in str(error)
 
 
+@pytest.mark.parametrize("name", ["x-api-key", "X-Api-Key"])
+def test_006_9_4_a_key_header_of_the_provider_is_the_only_one(name):
+    made = plan(composition(model=TARGET._replace(headers={name: "own"})), asked())
+    assert made.launch.env_set["ANTHROPIC_CUSTOM_HEADERS"] == f"{name}: own"
+
+
 def test_006_9_4_a_provider_without_a_credential_gets_the_token_none():
     assert (
         plan(composition(model=TARGET._replace(variable="")), asked()).launch.env_set["ANTHROPIC_AUTH_TOKEN"] == "none"
@@ -122,13 +131,21 @@ def test_006_9_4_a_provider_without_a_credential_gets_the_token_none():
 
 @pytest.mark.parametrize("word", ["Bearer ${TEAM}", "${env:TEAM}", "$TEAM"])
 def test_006_9_4_header_values_take_their_variables_from_the_environment(word):
-    made = plan(composition(model=TARGET._replace(headers={"X-A": word})), asked(TEAM="t1"))
+    made = plan(composition(model=TARGET._replace(headers={"X-A": word})), asked(isolated=True, TEAM="t1"))
     assert made.launch.env_set["ANTHROPIC_CUSTOM_HEADERS"] == "X-A: " + word.replace("${TEAM}", "t1").replace(
         "${env:TEAM}", "t1"
     ).replace("$TEAM", "t1")
     error = outcome(composition(model=TARGET._replace(headers={"X-A": word})), asked()).failure()
     assert isinstance(error, CompositionFailed)
     assert "TEAM" in error.message
+
+
+def test_006_9_4_a_variable_cannot_bring_another_header():
+    target = TARGET._replace(headers={"X-A": "${TEAM}"})
+    error = outcome(composition(model=target), asked(TEAM="t1\nAuthorization: x")).failure()
+    assert isinstance(error, CompositionFailed)
+    assert "X-A" in error.message
+    assert "Authorization" not in error.message
 
 
 @pytest.mark.parametrize(

@@ -301,6 +301,7 @@ def test_a_native_session_beside_it_is_not_harmed(real):
 def test_006_9_4_a_gateway_never_gets_another_login(real, mode):
     agent(real)
     log_in(real)
+    trusted(real, primaryApiKey="stored-secret", customApiKeyResponses={"approved": ["stored-secret"]})
     real.put(real.home / ".claude/settings.json", json.dumps({
         "apiKeyHelper": "echo helper-secret",
         "env": {"ANTHROPIC_API_KEY": "settings-secret", "ANTHROPIC_AUTH_TOKEN": "settings-token",
@@ -312,7 +313,7 @@ def test_006_9_4_a_gateway_never_gets_another_login(real, mode):
     assert ended.code == 0, ended.err
     assert real.turns()
     for seen in real.server.seen:
-        assert seen.credentials in ({}, {"authorization": True}), seen.path
+        assert all(seen.credentials.values()), seen
         assert "x-secret" not in seen.headers
 
 
@@ -339,9 +340,9 @@ def test_a_pass_through_settings_and_prompt_are_folded_in(real):
     assert "marker-more" in system
 
 
-def trusted(real):
+def trusted(real, **more):
     """A home that has been through the first questions."""
-    state = {"hasCompletedOnboarding": True, "projects": {str(real.project): {"hasTrustDialogAccepted": True}}}
+    state = {"hasCompletedOnboarding": True, "projects": {str(real.project): {"hasTrustDialogAccepted": True}}, **more}
     real.put(real.home / ".claude.json", json.dumps(state), 0o600)
 
 
