@@ -134,6 +134,21 @@ def test_native_skills_of_the_tree_are_neither_doubled_nor_leaked(real, mode):
     assert whole.count("about-chosen") == 1
 
 
+@pytest.mark.parametrize("block", ["", "skills/: discard, agents/: discard, commands/: discard, plugins/: discard"])
+def test_an_isolated_run_reaches_native_parts_unless_settings_say_otherwise(real, block):
+    real.skill("chosen", "about-chosen")
+    real.put(real.home / ".claude/skills/own/SKILL.md", "---\nname: own\ndescription: about-own\n---\n\nOwn.\n")
+    real.put(real.home / ".claude/agents/mine.md", "---\nname: mine\ndescription: about-mine\n---\n\nMine.\n")
+    real.put(real.home / ".claude/CLAUDE.md", "marker-memory")
+    real.settings(f"state_persistence: {{claude: {{{block}}}}}\n" if block else "")
+    agent(real, skills=["chosen"])
+    assert launch(real, "--isolated", "--", "-p", "hi").code == 0
+    whole = text(first_turn(real).body)
+    assert "about-chosen" in whole
+    assert ("about-own" in whole, "about-mine" in whole) == ((False, False) if block else (True, True))
+    assert "marker-memory" not in whole
+
+
 def test_a_servers_file_that_links_into_the_tree_leaks_no_server(real):
     real.servers("docs", "web")
     (real.project / ".mcp.json").symlink_to(".agents/mcp.json")
@@ -350,7 +365,12 @@ def trusted(real, **more):
 def test_an_interactive_launch_starts_answers_and_quits(real, mode):
     agent(real)
     trusted(real)
-    screen = real.terminal("run", "a", "--harness", "claude", *mode, **DIRECT)
+    real.settings("state_persistence: {claude: {unknown: error}}\n" if mode else "")
+    real.server.script = (
+        {"write": {"path": str(real.project / "made.txt"), "content": "x"}},
+        {"shell": "cat made.txt"},
+    )
+    screen = real.terminal("run", "a", "--harness", "claude", *mode, "--strict", "--", *WRITING[:4], **DIRECT)
     try:
         screen.see("shift+tab to cycle")
         screen.type("hello from a terminal")
@@ -359,6 +379,7 @@ def test_an_interactive_launch_starts_answers_and_quits(real, mode):
         screen.see("scripted model on your own machine")
         screen.type("/exit")
         screen.see("Exit the CLI")
+        assert (real.project / "made.txt").read_text() == "x"
         screen.type("\r")
         assert screen.end() == 0
     finally:
