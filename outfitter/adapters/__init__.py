@@ -12,11 +12,12 @@ from outfitter.model.composition import Composition
 from outfitter.model.projection import Facts, ProjectionPlan
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings, StatePath, Strategies
+from outfitter.model.value import Value
 from outfitter.railway import Outcome
 
 
-@frozen
-class Wants:
+@frozen(eq=False, repr=False)
+class Wants(Value):
     """What an adapter must know before it can plan, all paths absolute.
 
     Native files to read, directories to list, help text to ask for, paths whose physical place is wanted (`real`), and
@@ -38,8 +39,8 @@ def nothing_more(_request: Request, _settings: Settings, _facts: Facts) -> Wants
     return NOTHING
 
 
-@frozen
-class Adapter:
+@frozen(eq=False, repr=False)
+class Adapter(Value):
     """One harness, as data and pure functions. `scratch` of its state paths is what the harness writes unasked (spec/40).
 
     `wants(request, settings, native directory)` says what to find out, `further` what else once that is known: it is asked

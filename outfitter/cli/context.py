@@ -9,6 +9,7 @@ from attrs import frozen
 from outfitter.cli.console import Console
 from outfitter.errors import LaunchError, UsageError
 from outfitter.model.request import Ambient
+from outfitter.model.value import Value
 
 if TYPE_CHECKING:
     from outfitter.host import Host
@@ -22,8 +23,8 @@ class HostMaker(Protocol):
         ...
 
 
-@frozen
-class Context:
+@frozen(eq=False, repr=False)
+class Context(Value):
     """A command's surroundings. `host` builds the real effects on use, so that help and pure commands stay fast."""
 
     ambient: Ambient

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from attrs import frozen
 
 from outfitter.model.request import Notice
+from outfitter.model.value import Value
 
 FragmentKind = Literal["system", "context", "append", "body", "run"]
 
@@ -158,8 +159,8 @@ class VisibleSkill(NamedTuple):
     selected: bool
 
 
-@frozen
-class Composition:
+@frozen(eq=False, repr=False)
+class Composition(Value):
     """One agent, composed: same inputs, same value. `digest` (BLAKE3 hex) covers what reaches a harness, not where it came from."""
 
     agent: str

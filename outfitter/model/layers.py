@@ -9,14 +9,15 @@ from attrs import frozen
 
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Scope
+from outfitter.model.value import Value
 
 LayerKind = Literal["project", "home", "source", "repository"]
 # "settings" is YAML that must also satisfy the settings schema: every settings file, remote ones too, is read in this form.
 DocumentForm = Literal["yaml", "settings", "json", "markdown", "text"]
 
 
-@frozen
-class Document:
+@frozen(eq=False, repr=False)
+class Document(Value):
     """One file, parsed where it was read. `value` is JSON-like; for `markdown` it is the front matter (None without one) and `body` the rest.
 
     `text` is the whole file as decoded (byte-order mark removed, line ends as they are) for `markdown` and `text`, "" for the others.
@@ -46,8 +47,8 @@ class Entry(NamedTuple):
     link: bool = False
 
 
-@frozen
-class Layer:
+@frozen(eq=False, repr=False)
+class Layer(Value):
     """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
 
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`.
@@ -63,8 +64,8 @@ class Layer:
     listed: Mapping[str, int] = {}
 
 
-@frozen
-class Layers:
+@frozen(eq=False, repr=False)
+class Layers(Value):
     """Everything read for one request: settings scopes (highest first), trees (highest first), and what was wrong on the way.
 
     `problems` are those of settings files; a tree's stand in its documents. `digests` are BLAKE3 (hex) of files that a

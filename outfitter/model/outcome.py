@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from attrs import frozen
 
 from outfitter.model.request import Notice
+from outfitter.model.value import Value
 
 ChangeKind = Literal["added", "modified", "deleted", "mode", "kind", "replaced-link", "relinked"]
 Zone = Literal["generated", "declared", "unknown"]
@@ -42,8 +43,8 @@ class Row(NamedTuple):
     note: str = ""
 
 
-@frozen
-class Tree:
+@frozen(eq=False, repr=False)
+class Tree(Value):
     """A directory's fingerprint: rows sorted by path's raw components as `path` bytes, the root digest, and when it was taken (ns)."""
 
     rows: Sequence[Row]
@@ -54,8 +55,8 @@ class Tree:
     files_cached: int = 0
 
 
-@frozen
-class Snapshot:
+@frozen(eq=False, repr=False)
+class Snapshot(Value):
     """A projection at one moment, and the durable counterparts of its linked, seeded and copied files at the same moment.
 
     The one taken before the harness starts is the baseline, the one after it ended the actual state. `durable` rows carry the

@@ -12,6 +12,7 @@ from outfitter.model.composition import Composition
 from outfitter.model.outcome import Change, ChildExit, Row, Settlement, Snapshot
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Handling, ScopeKind, Settings, Strategies
+from outfitter.model.value import Value
 from outfitter.railway import Outcome, fold
 
 
@@ -60,8 +61,8 @@ class Bridge(NamedTuple):
     members: tuple[str, ...] = ()
 
 
-@frozen
-class LaunchPlan:
+@frozen(eq=False, repr=False)
+class LaunchPlan(Value):
     """The command as it will be run: absolute executable, arguments after argv[0], and the environment's changes."""
 
     executable: str
@@ -70,8 +71,8 @@ class LaunchPlan:
     env_unset: tuple[str, ...]
 
 
-@frozen
-class Facts:
+@frozen(eq=False, repr=False)
+class Facts(Value):
     """What an adapter's planning needs to know of the machine; gathered once, at the edge.
 
     `native` is the harness's own directory (absolute, look-through done); `cache` Outfitter's cache directory; `projection`
@@ -93,8 +94,8 @@ class Facts:
     unreadable: Mapping[str, str] = {}
 
 
-@frozen
-class ProjectionPlan:
+@frozen(eq=False, repr=False)
+class ProjectionPlan(Value):
     """Everything the `project` stage carries out, and the launch that follows. Pure data: made by an adapter, printed by `--dry-run`."""
 
     harness: str
@@ -119,8 +120,8 @@ class Site(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-@frozen
-class Prepared:
+@frozen(eq=False, repr=False)
+class Prepared(Value):
     """The end of the pure half: what a dry run prints and a launch carries out.
 
     `trees` are the layers' kinds and roots, highest first; `notices` all notices so far, in order and once.
@@ -159,8 +160,8 @@ class State(NamedTuple):
 Phase = Literal["preparing", "started", "settled", "unsaved", "retained"]
 
 
-@frozen
-class Record:
+@frozen(eq=False, repr=False)
+class Record(Value):
     """The journal of a run: all that diff, bridge and recovery need, without settings, tree or adapter (spec/50).
 
     `generated` holds projection-relative paths Outfitter wrote (files). `root` with `device` and `inode` names the run directory.
@@ -235,8 +236,8 @@ class Settled(NamedTuple):
         return cls(evolve(record, changes=settlement.changes), fold(outcome, _ended, _ended), settlement)
 
 
-@frozen
-class Report:
+@frozen(eq=False, repr=False)
+class Report(Value):
     """The end of a launch whose run directory was opened: how it ended, what became of every write, and what to tell.
 
     `notices` are those of cleaning up; the ones of preparing stand in `prepared`, those of settling in `settlement`.

@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 
 from attrs import field, frozen
 
+from outfitter.model.value import Value
+
 Level = Literal["notice", "warning", "error"]
 
 
@@ -40,8 +42,8 @@ class Problem(NamedTuple):
     hint: str = ""
 
 
-@frozen
-class Ambient:
+@frozen(eq=False, repr=False)
+class Ambient(Value):
     """The machine as this launch sees it; read once at the edge, so that everything after is a function of it.
 
     All paths are absolute `str` (surrogateescape for names that are not UTF-8). `cwd` and `temp_root` are physical
@@ -61,8 +63,8 @@ class Ambient:
     platform: str
 
 
-@frozen
-class Request:
+@frozen(eq=False, repr=False)
+class Request(Value):
     """What `outfitter run` was asked for (spec/80): the words of its command line, and where it stands."""
 
     ambient: Ambient

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from attrs import frozen
 
 from outfitter.model.request import Notice, Position
+from outfitter.model.value import Value
 
 ScopeKind = Literal["project-local", "project", "home-local", "home", "remote", "default"]
 HOME_SCOPES: tuple[ScopeKind, ...] = ("home-local", "home")
@@ -27,8 +28,8 @@ class Origin(NamedTuple):
     at: Position = Position()
 
 
-@frozen
-class Scope:
+@frozen(eq=False, repr=False)
+class Scope(Value):
     """One settings file as read: its values and where each key stands. `path` is the file, `directory` resolves its relative paths."""
 
     kind: ScopeKind
@@ -39,8 +40,8 @@ class Scope:
     editable: bool
 
 
-@frozen
-class Settings:
+@frozen(eq=False, repr=False)
+class Settings(Value):
     """The merge of all scopes (spec/20): JSON-like `values`, the winning origin of every leaf, and what each leaf overrode."""
 
     values: Mapping[str, Any]
@@ -78,8 +79,8 @@ class Resolution(NamedTuple):
     form: Literal["plain", "harness", "default"] = "default"
 
 
-@frozen
-class Strategies:
+@frozen(eq=False, repr=False)
+class Strategies(Value):
     """Every declared path's resolution, in the adapter's order, and that of the `unknown` pseudo-path."""
 
     declared: tuple[Resolution, ...]
