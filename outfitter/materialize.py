@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from errno import EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, ENXIO, EPERM
 from typing import NamedTuple
 
 from returns.result import Failure, Success
@@ -14,6 +15,8 @@ from outfitter.model.projection import Projected, ProjectionPlan, Record, Seed, 
 from outfitter.model.request import Notice
 from outfitter.railway import Outcome
 
+# What the durable path itself is the reason for; anything else (a full disk) ends the launch.
+_UNREADABLE = (EACCES, EPERM, EISDIR, ENOTDIR, EINVAL, ELOOP, ENXIO)
 _WITHOUT = ("discard", "warn", "error", "prompt")
 
 
@@ -132,9 +135,21 @@ def _place_file(projecting: Projecting, record: Record, state: State, targets: M
         projecting.link(state.durable, path)
         _note_durable(projecting, targets[state.key], state.key, made)
     elif state.handling in ("warn", "error", "prompt"):
-        copied = bool(state.durable) and _copy(projecting, record, state.durable, state.key, made)
+        copied = bool(state.durable) and _copy_watched(projecting, record, state, made)
         if not copied and state.initial is not None:
             made.rows.append(_at(projecting.write(path, state.initial, False), state.key))
+
+
+def _copy_watched(projecting: Projecting, record: Record, state: State, made: Made) -> bool:
+    """The private copy of a watched file. A durable path that cannot be read as a file is said, and the run goes on without it."""
+    try:
+        return _copy(projecting, record, state.durable, state.key, made)
+    except OSError as error:
+        if error.errno not in _UNREADABLE:
+            raise
+        text = f"{state.durable}: {error.strerror}: {state.key} starts without it"
+        made.notices.append(Notice("warning", "not-copied", text))
+        return False
 
 
 def _copy(projecting: Projecting, record: Record, source: str, path: str, made: Made) -> bool:

@@ -9,7 +9,7 @@ import os
 def make_directories(path: str, home: str) -> None:
     """Make `path` and its missing parents, 0700 each; what exists is left as it is.
 
-    A home that does not exist is not made (an unmounted or mistyped one must not fill up): `FileNotFoundError` names it.
+    A `home` that does not exist is not made (an unmounted or mistyped one must not fill up): `FileNotFoundError` names it.
     """
     missing: list[str] = []
     while not os.path.isdir(path):
@@ -26,6 +26,11 @@ def make_directories(path: str, home: str) -> None:
         except FileExistsError:
             if not os.path.isdir(part):
                 raise NotADirectoryError(errno.ENOTDIR, "not a directory", part) from None
+
+
+def make_cache(path: str, cache: str) -> None:
+    """Make `path`, which lies in the cache directory `cache`; no more is made above it than the one directory that holds it."""
+    make_directories(path, os.path.dirname(os.path.dirname(cache)))
 
 
 def write_whole(descriptor: int, data: bytes) -> None:

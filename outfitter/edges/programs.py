@@ -11,6 +11,7 @@ from typing import Any
 from blake3 import blake3
 from returns.result import Failure, Success
 
+from outfitter.edges.directories import make_cache
 from outfitter.edges.signals import SIGNALS
 from outfitter.errors import HarnessUnavailable
 from outfitter.railway import Outcome, Terminated
@@ -134,7 +135,8 @@ def _kept(path: str) -> str | None:
 def _keep(path: str, text: str) -> None:
     partial = f"{path}.{os.getpid()}.tmp"
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        probes = os.path.dirname(path)
+        make_cache(probes, os.path.dirname(probes))
         with open(partial, "wb") as file:
             file.write(text.encode())
         os.replace(partial, path)

@@ -13,6 +13,7 @@ from stat import S_ISREG
 
 from blake3 import blake3
 
+from outfitter.edges.directories import make_cache
 from outfitter.model.outcome import Tree
 from outfitter.treefile import dump, load
 
@@ -45,7 +46,7 @@ def keep(cache: str, root: str, tree: Tree) -> None:
     directory = os.path.dirname(target)
     beside = os.path.join(directory, f".{os.urandom(6).hex()}.tmp")
     try:
-        os.makedirs(directory, 0o700, exist_ok=True)
+        make_cache(directory, cache)
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             with open(descriptor, "wb") as file:

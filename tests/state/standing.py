@@ -142,10 +142,10 @@ def built(here: Stand, ready: Prepared):
     return occupied, fold(outcome, lambda projected: projected, lambda error: error)
 
 
-def as_nobody(job):
+def as_nobody(job, prepare=lambda: None):
     """Run `job(directory)` in a child process of another user, in a directory of its own, and give what it returned.
 
-    What it raises is raised here. The job must not depend on anything that only root may read.
+    `prepare` runs in the child before it gives up root. What the job raises is raised here. The job must not depend on anything that only root may read.
     """
     top = tempfile.mkdtemp(prefix="nobody-")
     os.chown(top, NOBODY, NOBODY)
@@ -154,6 +154,7 @@ def as_nobody(job):
     if child == 0:
         os.close(reader)
         try:
+            prepare()
             os.setgroups([])
             os.setgid(NOBODY)
             os.setuid(NOBODY)
