@@ -27,7 +27,7 @@ from outfitter.adapters.claude_gateway import Gateway, gateway
 from outfitter.adapters.claude_model import effort, leader_target
 from outfitter.adapters.claude_plugin import Parts, parts
 from outfitter.adapters.claude_remarks import remarks
-from outfitter.adapters.claude_seed import Seeded, seeded_state
+from outfitter.adapters.claude_seed import seeded_state
 from outfitter.adapters.claude_state import (
     STATE,
     Mode,
@@ -185,9 +185,8 @@ def _state(request: Request, strategies: Strategies, facts: Facts, chosen: Mode,
     linked = strategy_of(strategies, "projects/") == "symlink"
     place = controls.session_directory
     bridged = linked and not place
-    seeded: Seeded = seeded_state(
-        state_file(request, facts.native), facts.files.get(state_file(request, facts.native)), request.ambient.cwd
-    )
+    native = state_file(request, facts.native)
+    seeded = seeded_state(native, facts.files.get(native), request.ambient.cwd, facts.unreadable.get(native, ""))
     return State(
         _rerouted(strategies, resolved(place, request.ambient.home, facts.project_root))
         if linked and place

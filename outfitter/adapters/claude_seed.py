@@ -19,16 +19,17 @@ class Seeded(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def seeded_state(path: str, raw: bytes | None, cwd: str) -> Seeded:
+def seeded_state(path: str, raw: bytes | None, cwd: str, unreadable: str = "") -> Seeded:
     """What the projection holds of the native state at `path`: account, finished onboarding, and this directory's own trust.
 
-    Missing or unusable state stays absent. Trust is the boolean true at exactly `cwd`, nothing near it (JSN-08).
+    Missing or unusable state stays absent; `unreadable` is why it could not be read. Trust is the boolean true at exactly
+    `cwd`, nothing near it (JSN-08).
     """
     if raw is None:
-        return Seeded(None)
+        return Seeded(None, notices=(_unusable(path, f"cannot be read: {unreadable}"),) if unreadable else ())
     document = _parsed(raw)
     if document is None:
-        return Seeded(None, notices=(_unusable(path),))
+        return Seeded(None, notices=(_unusable(path, "is no JSON object"),))
     kept: dict[str, Any] = {key: document[key] for key in _KEPT if key in document}
     if _trusted(document, cwd):
         kept["projects"] = {cwd: {"hasTrustDialogAccepted": True}}
@@ -62,9 +63,9 @@ def _finite(text: str) -> float:
     return number
 
 
-def _unusable(path: str) -> Notice:
+def _unusable(path: str, why: str) -> Notice:
     return Notice(
         "notice",
         "claude-state-unusable",
-        f"{path} is no JSON object: this run starts without its account, onboarding and trust, and will not touch it",
+        f"{path} {why}; this run starts without its account, onboarding and trust, and will not touch it",
     )

@@ -56,6 +56,13 @@ def test_006_5_12_jsn_01_05_missing_or_unusable_state_stays_absent(raw):
     assert bridge.seeded == ""
 
 
+def test_006_5_12_state_that_cannot_be_read_is_named():
+    made = isolated(composition(), known=facts(files={STATE: None}, unreadable={STATE: "Permission denied"}))
+    (notice,) = [notice for notice in made.notices if notice.code == "claude-state-unusable"]
+    assert "Permission denied" in notice.message
+    assert ".claude.json" not in paths(made)
+
+
 def test_006_5_12_jsn_04_a_byte_order_mark_is_understood():
     raw = "\ufeff".encode() + native({"oauthAccount": ACCOUNT})
     assert json.loads(content(isolated(composition(), known=facts(files={STATE: raw})), ".claude.json")) == {
