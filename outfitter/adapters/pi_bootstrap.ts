@@ -77,11 +77,15 @@ export default function outfitter(pi: ExtensionAPI): void {
 		].join("\n");
 	}
 
+	/** Run `outfitter` itself and show what it says; it may not be on this session's PATH. */
 	async function ask(words: string[], ctx: ExtensionContext): Promise<void> {
-		const result = await pi.exec("outfitter", words, { cwd: ctx.cwd, timeout: 30_000 });
+		const result = await pi
+			.exec("outfitter", words, { cwd: ctx.cwd, timeout: 30_000 })
+			.catch((error: unknown) => ({ stdout: "", stderr: String(error), code: 127 }));
 		const text = `${result.stdout}${result.stderr}`.trim();
 		const failed = result.code !== 0;
-		ctx.ui.notify(text || (failed ? "Outfitter: the `outfitter` command did not answer." : "Outfitter: nothing to report."), failed ? "warning" : "info");
+		const lead = failed && text.includes("ENOENT") ? "the outfitter command cannot be run from this session: " : "";
+		ctx.ui.notify(`Outfitter: ${lead}${text || `no answer (code ${result.code})`}`, failed ? "warning" : "info");
 	}
 
 	async function command(args: string, ctx: ExtensionContext): Promise<void> {
@@ -104,7 +108,8 @@ export default function outfitter(pi: ExtensionAPI): void {
 	pi.registerCommand("outfitter", {
 		description: "Outfitter: this launch's agent, its mode, and what the tree offers",
 		getArgumentCompletions: (prefix) =>
-			WORDS.filter((word) => word.startsWith(prefix)).map((word) => ({ value: word, label: word })),
+			// A whole word is not offered: Enter would take the offer instead of running the command.
+			WORDS.filter((word) => word.startsWith(prefix) && word !== prefix).map((word) => ({ value: word, label: word })),
 		handler: command,
 	});
 

@@ -343,10 +343,16 @@ def interactive(real, *words):
     )
 
 
-def submit(child, line):
+def submit(child, line, shows=None):
+    """Type a line and press Enter, with `shows` until it answers: Enter may take an offered completion first."""
     child.send(line)
     child.expect_exact(line)
     child.send("\r")
+    presses = 6 if shows else 0
+    while presses and child.expect([shows, pexpect.TIMEOUT], timeout=5):
+        presses -= 1
+        child.send("\r")
+    assert presses or not shows, f"{line}: {shows!r} was not shown"
 
 
 def test_006_8_an_interactive_launch_plans_builds_and_quits(real):
@@ -359,11 +365,10 @@ def test_006_8_an_interactive_launch_plans_builds_and_quits(real):
     try:
         before = termios.tcgetattr(child.child_fd)
         child.expect("scripted-model")
-        submit(child, "/outfitter")
-        child.expect("agent a, build mode")
+        submit(child, "/outfitter", "agent a, build mode")
         child.expect("next launch")
-        submit(child, "/outfitter use other")
-        child.expect("agent other takes effect at the next launch")
+        submit(child, "/outfitter use other", "agent other takes effect at the next launch")
+        submit(child, "/outfitter agents", "cannot be run from this session")
         assert real.turns() == ()
         child.send("\x1b[Z")
         child.expect("plan mode")
