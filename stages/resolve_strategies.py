@@ -29,8 +29,15 @@ def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, reque
     unknown = next((path for path in paths if path.key == UNKNOWN.key), UNKNOWN)
     found = entries(settings, adapter.id)
     keys = {UNKNOWN.key, *(path.key for path in paths)}
-    known = (*declared, *(path for path in adapter.declared if path.key not in keys), unknown)
+    idle = tuple(path for path in adapter.declared if path.key not in keys)
+    known = (*declared, *idle, unknown)
     wrong = problems(found, adapter.id, known)
     if wrong:
         return Failure(PolicyRefused(wrong))
-    return Success(Strategies(tuple(resolution(path, found) for path in declared), resolution(unknown, found)))
+    return Success(
+        Strategies(
+            tuple(resolution(path, found) for path in declared),
+            resolution(unknown, found),
+            idle=tuple(resolution(path, found) for path in idle),
+        )
+    )

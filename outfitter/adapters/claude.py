@@ -91,9 +91,7 @@ def plan(
     state = _state(request, strategies, facts, chosen, controls)
     return gateway(target, composition.agent, env, not chosen.isolated).bind(
         lambda way: composed_words(request, settings, composition, facts, chosen, controls, made.off, way).map(
-            lambda words: _assembled(
-                request, settings, composition, facts, chosen, controls, _Made(made, state, way, words)
-            )
+            lambda words: _assembled(request, composition, facts, chosen, controls, _Made(made, state, way, words))
         )
     )
 
@@ -113,7 +111,6 @@ class _Made(NamedTuple):
 
 def _assembled(
     request: Request,
-    settings: Settings,
     composition: Composition,
     facts: Facts,
     chosen: Mode,
@@ -143,7 +140,7 @@ def _assembled(
         notices=(
             *fallback_notice(chosen, facts.executable, facts.help),
             *made.words.notices,
-            *remarks(request, settings, composition, controls, facts, chosen),
+            *remarks(request, made.state.strategies, composition, controls, facts, chosen),
             *made.parts.notices,
             *made.state.notices,
             *told,

@@ -217,7 +217,7 @@ def _options(words: tuple[str, ...]) -> list[tuple[str, str, tuple[int, ...]]]:
         name, equals, value = words[place].partition("=")
         if name in known and equals:
             found.append((name, value, (place,)))
-        elif name in known and place + 1 < len(words):
+        elif name in known and place + 1 < len(words) and words[place + 1] != "--":
             found.append((name, words[place + 1], (place, place + 1)))
             place += 1
         place += 1

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from outfitter.adapters.claude_state import CREDENTIALS, Mode, declared
+from outfitter.adapters.claude_state import CREDENTIALS, UNKNOWN, Mode, strategy_of
 from outfitter.adapters.controls import unsupported_control
 from outfitter.model.composition import Composition, Controls
 from outfitter.model.projection import Facts
 from outfitter.model.request import Notice, Request
-from outfitter.model.settings import Settings
-
-# From the highest scope down (spec/20).
-_SCOPES = ("project-local", "project", "home-local", "home", "remote", "default")
+from outfitter.model.settings import Resolution, Strategies
 
 
 def remarks(
-    request: Request, settings: Settings, composition: Composition, controls: Controls, facts: Facts, chosen: Mode
+    request: Request, strategies: Strategies, composition: Composition, controls: Controls, facts: Facts, chosen: Mode
 ) -> tuple[Notice, ...]:
     """All of them, in a stable order."""
     return (
-        *_controls(composition, controls, settings, chosen),
-        *(() if chosen.isolated else unenforceable(settings)),
+        *_controls(composition, controls, strategies, chosen),
+        *(() if chosen.isolated else unenforceable(strategies)),
         *(_keychain(request, facts) if chosen.isolated else ()),
         *_server_limits(composition),
     )
 
 
-def unenforceable(settings: Settings) -> tuple[Notice, ...]:
+def unenforceable(strategies: Strategies) -> tuple[Notice, ...]:
     """One warning that names every `state_persistence` entry which an inherited run cannot hold to (spec/40, Inherit)."""
-    found = [f"{key}: {strategy}" for key, strategy in sorted(configured(settings).items()) if _wanted(key, strategy)]
+    rows = (*strategies.idle, strategies.unknown)
+    found = [f"{row.path.key}: {row.strategy}" for row in rows if row.form != "default" and _wanted(row)]
     if not found:
         return ()
     return (
@@ -43,41 +38,11 @@ def unenforceable(settings: Settings) -> tuple[Notice, ...]:
     )
 
 
-def configured(settings: Settings) -> Mapping[str, str]:
-    """The effective `state_persistence` entry of each of Claude Code's paths that settings name.
-
-    The higher scope wins first; within one scope the harness's block wins over the plain key, which reaches no known scratch.
-    """
-    block = settings.values.get("state_persistence")
-    if not isinstance(block, Mapping):
-        return {}
-    own = block.get("claude")
-    own = own if isinstance(own, Mapping) else {}
-    found: dict[str, str] = {}
-    for path in declared(""):
-        plain: Any = None if path.scratch else block.get(path.key)
-        mine: Any = own.get(path.key)
-        first = mine is not None and (
-            plain is None
-            or _rank(settings, ("state_persistence", "claude", path.key))
-            <= _rank(settings, ("state_persistence", path.key))
-        )
-        value = mine if first else plain
-        if isinstance(value, str):
-            found[path.key] = value
-    return found
+def _wanted(row: Resolution) -> bool:
+    return row.strategy in ("error", "prompt") if row.path.key == UNKNOWN.key else row.strategy != "symlink"
 
 
-def _rank(settings: Settings, key: tuple[str, ...]) -> int:
-    origin = settings.origins.get(key)
-    return _SCOPES.index(origin.scope) if origin else len(_SCOPES)
-
-
-def _wanted(key: str, strategy: str) -> bool:
-    return strategy in ("error", "prompt") if key == "unknown" else strategy != "symlink"
-
-
-def _controls(composition: Composition, controls: Controls, settings: Settings, chosen: Mode) -> tuple[Notice, ...]:
+def _controls(composition: Composition, controls: Controls, strategies: Strategies, chosen: Mode) -> tuple[Notice, ...]:
     """A warning for each control that cannot be translated (006.5.9)."""
     names = [f"{name}" for name in controls.extra]
     if controls.deepwork_jobs:
@@ -85,7 +50,7 @@ def _controls(composition: Composition, controls: Controls, settings: Settings, 
     if controls.session_directory and not chosen.isolated:
         names.append("session_directory")
     lost = tuple(unsupported_control(composition.agent, "claude", name) for name in names)
-    strategy = configured(settings).get("projects/", "symlink")
+    strategy = strategy_of(strategies, "projects/")
     if not (controls.session_directory and chosen.isolated and strategy != "symlink"):
         return lost
     message = f"agent {composition.agent}: controls.session_directory has no effect while state_persistence has projects/: {strategy}"

@@ -81,8 +81,12 @@ class Resolution(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Strategies(Value):
-    """Every declared path's resolution, in the adapter's order, and that of the `unknown` pseudo-path."""
+    """Every declared path's resolution, in the adapter's order, and that of the `unknown` pseudo-path.
+
+    `idle` are those of paths that the harness declares under another strategy of its own, but not in this run.
+    """
 
     declared: tuple[Resolution, ...]
     unknown: Resolution
     notices: tuple[Notice, ...] = ()
+    idle: tuple[Resolution, ...] = ()

@@ -11,8 +11,9 @@ from outfitter.adapters.claude import ADAPTER
 from outfitter.model.composition import Composition, Controls, Fragment, Skill, Tools
 from outfitter.model.projection import Facts, ProjectionPlan
 from outfitter.model.request import Ambient, Position, Request
-from outfitter.model.settings import Origin, Resolution, Settings, Strategies
+from outfitter.model.settings import Origin, Settings, Strategies
 from outfitter.railway import Outcome
+from stages.resolve_strategies import resolve_strategies
 
 HOME, CWD, PROJECTION = "/home/u", "/work/shop", "/tmp/outfitter-a-claude-0a1b2c3d/projection"
 NATIVE = HOME + "/.claude"
@@ -105,12 +106,10 @@ def skill(name: str, source: str = "") -> Skill:
 
 
 def strategies(asked: Request, given: Settings, known: Facts, **override: str) -> Strategies:
-    """The adapter's defaults, but for `override` (a path's dots and slash as the settings write them)."""
-    rows = [
-        Resolution(path, override.get(path.key, path.default), Origin("default"))  # type: ignore[arg-type]
-        for path in ADAPTER.state_paths(asked, given, known)
-    ]
-    return Strategies(tuple(rows[:-1]), rows[-1])
+    """What the settings resolve to, but for `override` (by a path's key as the settings write it)."""
+    made = resolve_strategies(ADAPTER, given, known, asked).unwrap()
+    rows = [row._replace(strategy=override.get(row.path.key, row.strategy)) for row in made.declared]  # type: ignore[arg-type]
+    return evolve(made, declared=tuple(rows))
 
 
 def outcome(

@@ -1,5 +1,7 @@
 """Folding pass-through options loses no word and moves none (spec/40)."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Success
@@ -57,7 +59,7 @@ def test_after_the_guard_no_list_is_open(words):
 
 @given(st.lists(st.text(max_size=20), max_size=6), st.integers(0, 6))
 def test_the_merged_prompt_holds_every_fragment_once_in_order(texts, cut):
-    kinds = ["system"] * min(cut, 1) + ["append"] * len(texts)
+    kinds: list[Any] = ["system"] * min(cut, 1) + ["append"] * len(texts)
     fragments = tuple(Fragment(kind, text, "/p", "project") for kind, text in zip(kinds, texts, strict=False))
     made = prompts(fragments, ())
     at = 0

@@ -189,7 +189,6 @@ def test_006_5_8_a_strategy_that_throws_sessions_away_is_not_defeated_by_a_tree(
     made = isolated(
         composition(controls=Controls(session_directory="s")),
         given=settings(state_persistence={"projects/": "discard"}),
-        override={"projects/": "discard"},
     )
     assert warnings(made) == ["session-directory-unused"]
     assert not [seed for seed in made.seeds if seed.path.startswith("projects/")]
@@ -312,6 +311,7 @@ def test_a_continued_session_gets_the_new_prompt_where_the_version_can():
         ({"claude": {"sessions/": "warn"}}, ["sessions/: warn"]),
         ({"unknown": "prompt", "plugins/": "warn"}, ["plugins/: warn", "unknown: prompt"]),
         ({"settings.json": "symlink", "unknown": "discard"}, []),
+        ({"todos/": "error"}, ["todos/: error"]),
         ({"sessions/": "discard", "auth.json": "error", "pi": {"settings.json": "error"}}, []),
         ({"settings.json": "error", "claude": {"settings.json": "symlink"}}, []),
     ],
