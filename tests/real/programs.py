@@ -25,7 +25,7 @@ NODE_NEEDED = (22, 19)
 # What clients say when nobody answers at the other end: the only reason not to run these tests.
 OUT_OF_REACH = re.compile(
     r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR"
-    r"|NewConnectionError|NameResolutionError|ConnectTimeoutError|Temporary failure in name resolution"
+    r"|from versions: none|NewConnectionError|NameResolutionError|ConnectTimeoutError|Temporary failure in name resolution"
 )
 PATIENCE = 900
 
@@ -122,8 +122,9 @@ def _run(words: list[str], cwd: Path, env: dict[str, str]) -> str:
     if ended.returncode == 0:
         return ended.stdout
     said = (ended.stderr + ended.stdout).strip()
-    if OUT_OF_REACH.search(said):
-        raise OutOfReachError(f"{' '.join(words[:2])}: {said.splitlines()[-1][:200]}")
+    unreached = next((line for line in said.splitlines() if OUT_OF_REACH.search(line)), "")
+    if unreached:
+        raise OutOfReachError(unreached[:200])
     raise RuntimeError(f"{' '.join(words)} ended with {ended.returncode}: {said[-2000:]}")
 
 
