@@ -93,7 +93,11 @@ def _tell(job: Callable[[], Told], record: Record) -> Told:
         return job()
     except OSError as error:
         place = error.filename or record.root
-        return (Notice("warning", "cleanup-failed", f"{place}: {error.strerror or error}"),)
+        return (
+            Notice(
+                "warning", "cleanup-failed", f"the run was not put away in full: {place}: {error.strerror or error}"
+            ),
+        )
 
 
 def _quietly(job: Callable[[], None]) -> None:

@@ -57,5 +57,7 @@ def _act(options: argparse.Namespace, context: Context, cache: str) -> int:
     if options.json:
         context.console.document({"path": cache, "removed": removed._asdict()})
     else:
-        context.console.data(f"removed {removed.files} files, {removed.size} bytes, from {cache}")
+        context.console.data(
+            f"removed {removed.files} file{'' if removed.files == 1 else 's'}, {removed.size} bytes, from {cache}"
+        )
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from outfitter.catalog.ambiguity import ambiguities
@@ -87,9 +88,6 @@ def _one(context: Context, settings: Settings, entry: Mapping[str, Any], check: 
     place = os.path.dirname(checkout(cache_directory(settings, context.ambient), entry))
     ref = entry.get("ref")
 
-    def waiting(source: str) -> None:
-        context.console.say(Notice("notice", "sync-waits", f"{source}: another sync is fetching it; waiting"))
-
     return sync_one(
         label(entry),
         place,
@@ -97,9 +95,13 @@ def _one(context: Context, settings: Settings, entry: Mapping[str, Any], check: 
         "" if ref is None else str(ref),
         check,
         context.ambient.env,
-        waiting,
+        partial(_waiting, context),
         interactive=context.ambient.stdin_tty and context.ambient.stderr_tty,
     )
+
+
+def _waiting(context: Context, source: str) -> None:
+    context.console.say(Notice("notice", "sync-waits", f"{source}: another sync is fetching it; waiting"))
 
 
 def _tree(entry: Mapping[str, Any]) -> Check:

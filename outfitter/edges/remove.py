@@ -57,7 +57,9 @@ def remove_new(root: str) -> tuple[Notice, ...]:
     except FileNotFoundError:
         return ()
     except OSError as error:
-        return (Notice("warning", "not-removed", f"{os.path.basename(root)}: {error.strerror or error}"),)
+        return (
+            Notice("warning", "not-removed", f"could not remove {os.path.basename(root)}: {error.strerror or error}"),
+        )
     return ()
 
 

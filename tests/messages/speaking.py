@@ -24,6 +24,13 @@ def erring(self, wrong, *more):
     return error(self, wrong, *more)
 Console.say, Console.error = saying, erring
 from outfitter.main import main
+if sys.argv[1:2] == ["validate"]:
+    from outfitter.cli import validate
+    line = validate._line
+    def finding(one):
+        codes.append(one.code)
+        return line(one)
+    validate._line = finding
 code = main(sys.argv[1:])
 sys.stdout.flush()
 with open(os.environ["SPOKEN"], "w") as file:
@@ -43,7 +50,7 @@ FILTERS = (
     (re.compile(r"(choose from )([^)]*)"), lambda found: found[1] + found[2].replace("'", "")),
     (re.compile(r"Python \d+\.\d+\.\d+\S*, \w+ \w+"), "Python 3.x, System machine"),
     (re.compile(r"\b\d{8}T\d{6}-\w{8}\b"), "<attempt>"),
-    (re.compile(r"(?<=cache, )\d+ bytes|(?<=files, )\d+ bytes(?=, from)"), "N bytes"),
+    (re.compile(r"(?<=cache, )\d+ bytes|(?<=files, )\d+ bytes(?=, from)|(?<=file, )\d+ bytes(?=, from)"), "N bytes"),
     (re.compile(r'"seconds": [\d.]+'), '"seconds": 0'),
 )
 

@@ -65,7 +65,7 @@ note: no agent was named: there is no agent in /M/project/.agents, /M/home/.agen
   hint: `outfitter setup` writes a first one
 --- stderr
 outfitter: notice: 0 errors, 0 warnings, 1 note
---- codes: validated
+--- codes: no-agents validated
 """)
 
 
@@ -632,6 +632,7 @@ exit 121
 done
 --- stderr
 outfitter: warning: undeclared writes: 1 added, not kept: odd.txt
+  hint: to look at them: --retain-projection, then outfitter diff
 outfitter: error: the run wrote what its settings forbid: odd.txt
 --- codes: state-unknown-warn state-violated
 """)
@@ -784,7 +785,7 @@ error: /M/project/.agents/settings.yml:1:18: is not valid YAML: mapping values a
   hint: quote a value that holds ': '
 --- stderr
 outfitter: notice: 1 error, 0 warnings, 0 notes
---- codes: validated
+--- codes: settings validated
 """)
     furnished.settings("")
     furnished.put(".agents/mcp.json", '{"mcpServers": }')
@@ -840,7 +841,7 @@ error: /M/project/.agents/settings.yml:3:3: state_persistence.plugin/: is no pat
   hint: nearest declared path: unknown (allowed: discard, warn, error, prompt)
 --- stderr
 outfitter: notice: 6 errors, 0 warnings, 0 notes
---- codes: validated
+--- codes: state validated
 """)
     furnished.settings("colour: red\n")
     assert told(furnished, "run", "reviewer", "--strict") == snapshot("""\
@@ -1031,6 +1032,7 @@ The harness            a STAND-IN, no real harness: none of pi, claude, codex ru
 $ outfitter run guide --harness pi --retain-projection -- -p 'Show me one write of each kind.'
   Done: one write of each kind. Outfitter will now say what became of them.
   outfitter: warning: mcp.json: 1 added, not kept
+    hint: to keep what is written there: state_persistence: {mcp.json: symlink}
   outfitter: warning: undeclared writes: 1 added, not kept: notes.txt
   outfitter: notice: projection retained: /M/tmp/outfitter-demo-XXXXXXXX/tmp/outfitter-guide-pi-XXXXXXXX
 
