@@ -7,12 +7,14 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from outfitter import __version__
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.render import error_notices, one_line
 from outfitter.errors import LaunchError
+from outfitter.host import Host
 from outfitter.model.check import VERDICTS, Check, worst
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
@@ -33,7 +35,7 @@ def arguments(made: argparse.ArgumentParser) -> None:
 def main(words: list[str], context: Context) -> int:
     """Print every check in order. Exit code 1 if one of them is an error."""
     options = parser("doctor", SUMMARY, arguments, EXAMPLES).parse_args(words)
-    checks = tuple(examine(context))
+    checks = tuple(examine(Context(context.ambient, context.console, partial(_forgetful, context))))
     if options.json:
         counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in VERDICTS}
         listed = [{**check._asdict(), "details": list(check.details)} for check in checks]
@@ -61,6 +63,11 @@ def examine(context: Context) -> Iterator[Check]:
     yield from _guard("git", lambda: _git(context))
     if known is not None:
         yield from _guard("launch", lambda: _launch(context, known))
+
+
+def _forgetful(context: Context, remember: bool = False) -> Host:
+    """A host that writes no cache unless it is asked to: looking changes nothing."""
+    return context.host(remember=remember)
 
 
 def _guard(name: str, job: Callable[[], list[Check]]) -> list[Check]:

@@ -29,6 +29,7 @@ from outfitter.model.request import Ambient, Notice
 
 SETTINGS_FILES = ("settings.local.yml", "settings.yml")
 KEY = b"cache_directory:"
+NULLS = (b"", b"~", b"null", b"Null", b"NULL")
 
 
 def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host:
@@ -73,6 +74,8 @@ def _plain_value(read: Callable[[str], bytes | None], path: str) -> str:
         return ""
     line = next((line for line in text.splitlines() if line.startswith(KEY)), KEY)
     value = line[len(KEY) :].split(b" #")[0].strip()
+    if value in NULLS:
+        return ""
     if value[:1] in (b'"', b"'") and value[:1] == value[-1:]:
         value = value[1:-1]
     return os.fsdecode(value) if value and value[:1] not in b"{[|>&*!%@`\"'" and b"\\" not in value else ""
