@@ -36,7 +36,7 @@ from outfitter.adapters.pi_sessions import sessions
 from outfitter.adapters.pi_state import state_paths
 from outfitter.model.composition import Composition, Controls, Fragment
 from outfitter.model.projection import Copied, Facts, Generated, LaunchPlan, ProjectionPlan
-from outfitter.model.request import Notice, Request
+from outfitter.model.request import Ambient, Notice, Request
 from outfitter.model.settings import Settings, Strategies
 from outfitter.railway import Outcome
 
@@ -67,7 +67,7 @@ def plan(
             skill_arguments(composition.skills, composition.overlays, composition.agent, facts.projection),
             prompt_files(fragments, composition.prompt_template, facts.projection),
             command_files(composition.commands, facts.projection),
-            _extensions(composition, facts.projection, is_interactive(ambient, words)),
+            _extensions(composition, facts.projection, ambient, is_interactive(ambient, words)),
         )
     )
     environment, unset, told = _environment(request, composition, controls, strategies, facts)
@@ -121,9 +121,14 @@ def _fragments(composition: Composition, facts: Facts, words: tuple[str, ...]) -
     return without_native_context(composition.fragments, facts, first_there(facts, CONTEXT))
 
 
-def _extensions(composition: Composition, root: str, interactive: bool) -> Files:
-    """The bootstrap extension in interactive launches (006.8.4, 8), then the agent's own, as written."""
-    words = tuple(word for source in composition.extensions for word in ("--extension", source))
+def _extensions(composition: Composition, root: str, ambient: Ambient, interactive: bool) -> Files:
+    """The bootstrap extension in interactive launches (006.8.4, 8), then the agent's own, as written, each package once."""
+    sources = composition.extensions
+    if len(sources) > 1:
+        from outfitter.adapters.pi_packages import distinct
+
+        sources = distinct(sources, ambient.cwd, ambient.home)
+    words = tuple(word for source in sources for word in ("--extension", source))
     if not interactive:
         return Files(arguments=words)
     path = f"{OURS}/bootstrap.ts"

@@ -61,6 +61,11 @@ def reconcile(settings: Json, brought: Iterable[str], native: str, home: str) ->
     return Reconciled({**settings, "packages": kept}, removed)
 
 
+def distinct(sources: tuple[str, ...], base: str, home: str) -> tuple[str, ...]:
+    """Each package once, where it was first named, in the last spelling: an agent's own word beats its parents'."""
+    return tuple({package_identity(source, base, home): source for source in sources}.values())
+
+
 def _source(entry: Any) -> str | None:
     """The source of an entry: a string, or an object with one."""
     value = entry.get("source") if isinstance(entry, dict) else entry

@@ -72,6 +72,14 @@ def test_006_3_5_extensions_as_written_in_order() -> None:
     assert values(planned("pi", composed(extensions=extensions)), "--extension") == list(extensions)
 
 
+def test_one_package_in_two_spellings_is_loaded_once_as_the_agent_itself_names_it() -> None:
+    extensions = ("npm:x@1", "git:host/o/r", "npm:x@2", "https://host/o/r.git@v1")
+    assert values(planned("pi", composed(extensions=extensions)), "--extension") == [
+        "npm:x@2",
+        "https://host/o/r.git@v1",
+    ]
+
+
 def test_006_3_6_and_12_each_selected_skill_and_no_other() -> None:
     one = skill("one")._replace(
         files=(Part("/t/skills/one/run.sh", "scripts/run.sh", True),), extras=(Part("/r/ref.md", "references/ref.md"),)
