@@ -132,6 +132,6 @@ def _settlement(
         *notices,
         *trouble_notices(after.record, items),
         *kept_notice(after, items),
-        *policy_notices(ended, asked),
+        *policy_notices(after.record, ended, asked),
     )
     return Settlement(ended, told, all(item.saved for item in items))

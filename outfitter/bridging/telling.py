@@ -67,7 +67,7 @@ def kept_notice(after: Aftermath, items: Iterable[Item]) -> Iterator[Notice]:
         yield Notice("notice", "conflicts-kept", f"kept until you take or drop it: {files}, {size} bytes in all")
 
 
-def policy_notices(changes: Sequence[Change], hushed: frozenset[str] = frozenset()) -> Iterator[Notice]:
+def policy_notices(record: Record, changes: Sequence[Change], hushed: frozenset[str] = frozenset()) -> Iterator[Notice]:
     """One notice for each state path that warns or fails, with counts and the first few paths; `hushed` state paths were asked about."""
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for change in changes:
@@ -77,18 +77,27 @@ def policy_notices(changes: Sequence[Change], hushed: frozenset[str] = frozenset
     if skipped:
         yield Notice("notice", "prompt-skipped", f"prompt skipped: non-interactive: {', '.join(skipped)}")
     for (zone, key, strategy), group in groups.items():
-        yield _policy(zone, key, strategy, group)
+        yield _policy(record, zone, key, strategy, group)
 
 
-def _policy(zone: str, key: str, strategy: str, group: list[Change]) -> Notice:
-    level: Level = "error" if strategy == "error" else "warning"
+def _policy(record: Record, zone: str, key: str, strategy: str, group: list[Change]) -> Notice:
+    failing = strategy == "error"
     what = {"declared": key, "generated": "generated files"}.get(zone, "undeclared writes")
     text = f"{what}: {counted(group)}, not kept"
-    if zone != "declared" or len(group) > 1 or group[0].path != key or group[0].note:
-        text += f": {listed([_named(change) for change in group], SAMPLED)}"
+    if zone != "declared" or len(group) > 1 or group[0].path != key or _remark(group[0]):
+        text += f": {listed([_named(change) for change in group], NAMED if failing else SAMPLED)}"
     if zone == "unknown" and strategy == "prompt":
         text += "; an undeclared write has no durable destination, so there is nothing to ask"
-    return Notice(level, f"state-{zone}-{strategy}", text)
+    level: Level = "error" if failing else "warning"
+    return Notice(level, f"state-{zone}-{strategy}", text, "" if failing else _hint(record, zone, key))
+
+
+def _hint(record: Record, zone: str, key: str) -> str:
+    """What to do to have it otherwise next time."""
+    keeps = any(state.key == key and state.durable and "symlink" in state.allowed for state in record.states)
+    if zone == "declared":
+        return f"to keep what is written there: state_persistence: {{{key}: symlink}}" if keeps else ""
+    return "" if record.retained else "to look at them: --retain-projection, then outfitter diff"
 
 
 def counted(group: Iterable[Change]) -> str:
@@ -102,9 +111,12 @@ def counted(group: Iterable[Change]) -> str:
     return text + (f" ({unreadable} unreadable)" if unreadable else "")
 
 
+def _remark(change: Change) -> str:
+    return "unreadable" if change.outcome == "unreadable" else change.note
+
+
 def _named(change: Change) -> str:
-    note = "unreadable" if change.outcome == "unreadable" else change.note
-    return f"{change.path} ({note})" if note else change.path
+    return f"{change.path} ({_remark(change)})" if _remark(change) else change.path
 
 
 def _short(path: str) -> str:

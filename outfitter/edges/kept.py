@@ -109,8 +109,14 @@ def kept(conflicts: str) -> tuple[Kept, ...]:
 
 def totals(conflicts: str) -> tuple[int, int]:
     """How many contents are kept, and how many bytes they hold."""
-    entries = kept(conflicts)
-    return len(entries), sum(entry.size for entry in entries)
+    count = size = 0
+    for run in _names(conflicts):
+        for name in _names(os.path.join(conflicts, run)):
+            if _CONTENT.fullmatch(name):
+                count += 1
+                with suppress(OSError):
+                    size += os.lstat(os.path.join(conflicts, run, name)).st_size
+    return count, size
 
 
 def drop(entry: Kept) -> None:
