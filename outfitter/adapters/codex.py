@@ -130,7 +130,7 @@ def _overrides(
                 Overrides(tuple(rows), said),
                 who.overrides,
                 helpers.overrides,
-                skill_switches(composition, _skills_config(native)),
+                skill_switches(composition),
                 server_overrides(composition, limited.lists, _server_ids(native), environment),
             )
         )
@@ -179,7 +179,7 @@ def _skills_read(composition: Composition) -> tuple[str, ...]:
 def _native(facts: Facts) -> Mapping[str, Any]:
     """The user's `config.toml` where it could matter to what we pass; {} where it is absent or no TOML."""
     raw = facts.files.get(posixpath.join(facts.native, CONFIG))
-    if raw is None or not (b"mcp_servers" in raw or b"skills" in raw):
+    if raw is None or b"mcp_servers" not in raw:
         return {}
     import tomllib
 
@@ -187,12 +187,6 @@ def _native(facts: Facts) -> Mapping[str, Any]:
         return tomllib.loads(raw.decode())
     except ValueError:
         return {}
-
-
-def _skills_config(native: Mapping[str, Any]) -> list[object]:
-    skills = native.get("skills")
-    entries = skills.get("config") if isinstance(skills, dict) else None
-    return list(entries) if isinstance(entries, list) else []
 
 
 def _server_ids(native: Mapping[str, Any]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from outfitter.adapters.codex_model import chosen_model, effort
 from outfitter.adapters.codex_overrides import Override, Overrides
 from outfitter.adapters.controls import flat_name
 from outfitter.adapters.toml_value import is_bare, toml_value
-from outfitter.model.composition import Composition, Fragment, Subagent
+from outfitter.model.composition import Composition, Fragment, Subagent, VisibleSkill
 from outfitter.model.projection import Generated
 from outfitter.model.request import Notice
 
@@ -49,7 +49,7 @@ def subagents(composition: Composition, root: str) -> Identity:
         if why:
             notices.append(Notice("warning", "subagent-omitted", f"subagent {agent.id}: {why}; it is left out"))
             continue
-        content, providers, said = _subagent_file(agent)
+        content, providers, said = _subagent_file(agent, composition)
         path = f"agents/{flat_name(agent.id)}.toml"
         generated.append(Generated(path, content))
         value = {"description": agent.description or agent.id, "config_file": posixpath.join(root, path)}
@@ -58,22 +58,23 @@ def subagents(composition: Composition, root: str) -> Identity:
     return Identity(tuple(generated), Overrides(tuple(rows), tuple(notices)))
 
 
-def skill_switches(composition: Composition, already: list[object]) -> Overrides:
+def skill_switches(composition: Composition) -> Overrides:
     """Every skill of the tree that Codex would list though the agent did not select it, switched off (spec/15 V3).
 
-    `already` is the list of the user's own `skills.config`, which an override would replace.
+    The user's own switches stay: Codex heeds the lists of all its sources (measured).
     """
     surplus = [skill for skill in composition.visible_skills if not skill.selected]
-    if not surplus:
-        return Overrides()
-    off = [{"path": skill.manifest_path, "enabled": False} for skill in surplus]
-    return Overrides((Override("skills", "skills.config", [*already, *off]),))
+    return Overrides((Override("skills", "skills.config", _off(surplus)),) if surplus else ())
 
 
 def skills_out_of_reach(composition: Composition) -> tuple[str, ...]:
     """Selected skills that Codex does not read by itself, which nothing can add (spec/40)."""
     read = {skill.physical for skill in composition.visible_skills if skill.selected}
     return tuple(skill.id for skill in composition.skills if skill.source not in read)
+
+
+def _off(skills: list[VisibleSkill]) -> list[dict[str, object]]:
+    return [{"path": skill.manifest_path, "enabled": False} for skill in skills]
 
 
 def _refused(agent: Subagent) -> str:
@@ -84,16 +85,24 @@ def _refused(agent: Subagent) -> str:
     return ""
 
 
-def _subagent_file(agent: Subagent) -> tuple[bytes, tuple[Override, ...], tuple[Notice, ...]]:
+def _subagent_file(agent: Subagent, composition: Composition) -> tuple[bytes, tuple[Override, ...], tuple[Notice, ...]]:
+    """A subagent's configuration, the providers it needs, and what to say. Of the leader's skills it keeps its own."""
     chosen = chosen_model(agent.model, agent.id)
     level, said = effort(agent.thinking, agent.id)
-    values = {
+    shared = {skill.source for skill in composition.skills if skill.id in agent.skills}
+    others = [skill for skill in composition.visible_skills if skill.selected and skill.physical not in shared]
+    if agent.resolved:
+        missing = ", ".join(skill.id for skill in agent.resolved)
+        message = f"subagent {agent.id}: codex can give it none but its leader's skills; not {missing}"
+        said = (*said, Notice("warning", "subagent-skills", message))
+    values: dict[str, object] = {
         "name": agent.id,
         "description": agent.description or agent.id,
         "developer_instructions": agent.body,
         "model": chosen.model,
         "model_provider": chosen.provider,
         "model_reasoning_effort": level,
+        "skills": {"config": _off(others)} if others else "",
     }
     lines = [f"{key} = {toml_value(value)}" for key, value in values.items() if value]
     return _text("\n".join(lines) + "\n"), chosen.rows, (*chosen.notices, *said)

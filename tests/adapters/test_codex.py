@@ -335,15 +335,13 @@ def test_skills_read_natively_are_neither_doubled_nor_leaked() -> None:
     assert (plan.copied, plan.generated) == ((), ())
 
 
-def test_the_users_own_switches_are_kept() -> None:
-    raw = b"[[skills.config]]\npath = '/mine/SKILL.md'\nenabled = false\n"
-    plan = planned("codex", composed(visible_skills=(visible("two", False),)), files={"config.toml": raw})
-    assert [entry["path"] for entry in overrides(plan)["skills.config"]] == [
-        "/mine/SKILL.md",
-        "/w/p/.agents/skills/two/SKILL.md",
-    ]
-    broken = planned("codex", composed(visible_skills=(visible("two", False),)), files={"config.toml": b"skills = ["})
-    assert len(overrides(broken)["skills.config"]) == 1
+def test_a_subagent_keeps_its_own_of_the_leaders_skills_and_is_warned_of_what_it_cannot_have() -> None:
+    sub = Subagent("helper", "", "b", Tools(), None, "", ("one", "far"), "/t", "project", resolved=(skill("far"),))
+    both = (visible("one", True), visible("two", True), visible("far", False))
+    plan = planned("codex", composed(skills=(skill("one"), skill("two")), visible_skills=both, subagents=(sub,)))
+    made = tomllib.loads(texts(plan)["agents/helper.toml"])
+    assert made["skills"] == {"config": [{"path": "/w/p/.agents/skills/two/SKILL.md", "enabled": False}]}
+    assert "far" in said(plan, "subagent-skills")[0]
 
 
 def test_tool_lists_by_server_and_the_tools_that_can_be_switched_off() -> None:

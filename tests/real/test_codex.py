@@ -157,6 +157,25 @@ def test_a_subagent_runs_with_its_own_words_model_and_effort(codex):
     assert asked.credentials == {"authorization": True}
 
 
+def test_skills_are_switched_off_by_agent_and_the_users_own_switches_stay(codex):
+    for name in ("shared", "leaders", "users"):
+        codex.skill(name, f"about-{name}")
+    off = codex.project / ".agents/skills/users/SKILL.md"
+    codex.put(codex.home / ".codex/config.toml", f'[[skills.config]]\npath = "{off}"\nenabled = false\n')
+    codex.skill("stray", "about-stray")
+    codex.put(".agents/agents/helper/agent.md", "---\ndescription: helps\nskills: [shared]\n---\n\nmarker-helper\n")
+    agent(codex, subagents=["helper"], skills=["shared", "leaders", "users"])
+    codex.server.script = (
+        {"tool": "spawn_agent", "input": {"agent_type": "helper", "message": "do it"}},
+        {"text": "end"},
+    )
+    leader = text(turn(codex, *EXEC, "go on").body)
+    assert [f"about-{name}" in leader for name in ("shared", "leaders", "users", "stray")] == [True, True, False, False]
+    codex.until(lambda: any("marker-helper" in text(seen.body) for seen in codex.turns()), what="the subagent's turn")
+    helper = text(next(seen.body for seen in codex.turns() if "marker-helper" in text(seen.body)))
+    assert [f"about-{name}" in helper for name in ("shared", "leaders", "stray")] == [True, False, False]
+
+
 @pytest.mark.parametrize(
     ("limits", "gone"),
     [({"deny": ["bash"]}, {"exec_command", "write_stdin"}), ({"deny": ["web_search"]}, {"web_search"})],
