@@ -312,6 +312,31 @@ def test_a_native_session_beside_it_is_not_harmed(real):
     assert not [line for line in err.splitlines() if line.startswith(b"outfitter:")]
 
 
+def test_a_launcher_killed_outright_loses_no_word_of_the_session(real):
+    agent(real)
+    gate = real.top / "gate"
+    real.server.script = (
+        {"shell": f"touch '{gate}.ready'; while ! test -e '{gate}'; do sleep 0.1; done"},
+        {"text": "late"},
+    )
+    process = real.start("run", "a", "--harness", "claude", "--isolated", "--", "-p", *WRITING, env=DIRECT)
+    try:
+        real.until(lambda: gate.with_suffix(".ready").exists(), what="the run's turn")
+        process.kill()
+        process.wait(timeout=60)
+        assert transcripts(real) == []
+    finally:
+        gate.touch()
+        process.communicate(timeout=60)
+    real.until(lambda: real.run("recover").code == 0 and real.run_directories() == [], what="the recovery")
+    (path,) = transcripts(real)
+    assert "go on" in path.read_text()
+    assert "late" in path.read_text()
+    real.forget()
+    assert launch(real, "--", "--continue", "-p", "and now?").code == 0
+    assert "go on" in text(first_turn(real).body["messages"])
+
+
 @BOTH
 def test_006_9_4_a_gateway_never_gets_another_login(real, mode):
     agent(real)
