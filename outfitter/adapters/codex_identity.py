@@ -8,7 +8,7 @@ from typing import NamedTuple
 from outfitter.adapters.codex_model import chosen_model, effort
 from outfitter.adapters.codex_overrides import Override, Overrides
 from outfitter.adapters.controls import flat_name
-from outfitter.adapters.toml_value import is_bare, toml_value
+from outfitter.adapters.toml_value import is_bare, is_text, toml_value
 from outfitter.model.composition import Composition, Fragment, Subagent, VisibleSkill
 from outfitter.model.projection import Generated
 from outfitter.model.request import Notice
@@ -45,7 +45,7 @@ def subagents(composition: Composition, root: str) -> Identity:
     rows: list[Override] = []
     notices: list[Notice] = []
     for agent in composition.subagents:
-        why = _refused(agent)
+        why = _refused(agent, composition)
         if why:
             notices.append(Notice("warning", "subagent-omitted", f"subagent {agent.id}: {why}; it is left out"))
             continue
@@ -64,7 +64,12 @@ def skill_switches(composition: Composition) -> Overrides:
     The user's own switches stay: Codex heeds the lists of all its sources (measured).
     """
     surplus = [skill for skill in composition.visible_skills if not skill.selected]
-    return Overrides((Override("skills", "skills.config", _off(surplus)),) if surplus else ())
+    off = _off(surplus)
+    left = len(surplus) - len(off)
+    message = f"{left} skills of this tree are visible to codex although the agent does not select them"
+    hint = "their paths are no Unicode text, which an override could hold"
+    notices = (Notice("warning", "skills-visible", message, hint),) if left else ()
+    return Overrides((Override("skills", "skills.config", off),) if off else (), notices)
 
 
 def skills_out_of_reach(composition: Composition) -> tuple[str, ...]:
@@ -74,14 +79,20 @@ def skills_out_of_reach(composition: Composition) -> tuple[str, ...]:
 
 
 def _off(skills: list[VisibleSkill]) -> list[dict[str, object]]:
-    return [{"path": skill.manifest_path, "enabled": False} for skill in skills]
+    """The entries that switch skills off; a path that is no Unicode text cannot be one."""
+    paths = [skill.manifest_path for skill in skills if is_text(skill.manifest_path)]
+    return [{"path": path, "enabled": False} for path in paths]
 
 
-def _refused(agent: Subagent) -> str:
+def _refused(agent: Subagent, composition: Composition) -> str:
     if not is_bare(agent.id):
         return "codex key paths cannot express its id"
     if agent.tools.allow is not None or agent.tools.deny:
         return "codex cannot keep its tool limits, and would give it every tool"
+    try:
+        _subagent_file(agent, composition)
+    except ValueError as error:
+        return f"codex cannot be given it: {error}"
     return ""
 
 

@@ -43,8 +43,13 @@ def is_bare(key: str) -> bool:
     return bool(_BARE.match(key))
 
 
+def is_text(text: str) -> bool:
+    """Whether a string is Unicode text, without lone surrogates, which is all that TOML can hold."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
 def _string(text: str) -> str:
-    if any("\ud800" <= sign <= "\udfff" for sign in text):
+    if not is_text(text):
         raise ValueError("not Unicode text")
     return '"' + "".join(_SHORT.get(sign) or _escaped(sign) for sign in text) + '"'
 

@@ -344,6 +344,16 @@ def test_a_subagent_keeps_its_own_of_the_leaders_skills_and_is_warned_of_what_it
     assert "far" in said(plan, "subagent-skills")[0]
 
 
+def test_what_toml_cannot_hold_is_left_out_by_name_and_breaks_nothing() -> None:
+    """Paths that are no UTF-8, and lone surrogates that JSON and YAML can spell."""
+    sub = Subagent("helper", "\ud800", "b", Tools(), None, "", (), "/t", "project")
+    lost = VisibleSkill("x", "/w/p/\udcff/SKILL.md", "/t/x", "project", False)
+    plan = planned("codex", composed(subagents=(sub,), visible_skills=(lost, visible("two", False))))
+    assert [entry["path"] for entry in overrides(plan)["skills.config"]] == ["/w/p/.agents/skills/two/SKILL.md"]
+    assert "1 skills of this tree are visible" in said(plan, "skills-visible")[0]
+    assert "helper" in said(plan, "subagent-omitted")[0]
+
+
 def test_tool_lists_by_server_and_the_tools_that_can_be_switched_off() -> None:
     servers = (
         server("db", command="x"),

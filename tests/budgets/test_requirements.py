@@ -15,6 +15,8 @@ COUNTS = {1: 6, 2: 7, 3: 19, 4: 5, 5: 23, 6: 7, 7: 5, 8: 8, 9: 8}
 
 def script(name):
     spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / f"docs/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
