@@ -12,7 +12,7 @@ from outfitter.catalog.everything import all_skills
 from outfitter.catalog.lineage import lineage, loadout
 from outfitter.catalog.native import visible as seen_by
 from outfitter.catalog.prompts import CONTEXT, SYSTEM
-from outfitter.catalog.skills import SkillSite, is_off, resolve
+from outfitter.catalog.skills import SkillSite, is_off, resolve, winner
 from outfitter.model.settings import Settings
 
 KINDS = ("agents", "skills", "knowledge", "commands")
@@ -114,11 +114,14 @@ def _agents(demand: Demand, settings: Settings) -> list[Row]:
 
 
 def _skills(demand: Demand) -> list[Row]:
-    """Every effective skill: of one base, the highest layer's definition of a qualified id."""
-    winners: dict[tuple[str, str], list[SkillSite]] = {}
+    """Every effective skill with what it shadows: of one base, what the spelling of its qualified id means."""
+    winners: dict[SkillSite, list[SkillSite]] = {}
     for site in sorted(all_skills(demand), key=lambda site: site.layer):
-        winners.setdefault((site.base, site.qualified), []).append(site)
-    return [_skill_row(demand, found) for _, found in sorted(winners.items())]
+        found = winner(demand, site)
+        winners.setdefault(found, [found])
+        winners[found] += [site] if site != found else []
+    ordered = sorted(winners.values(), key=lambda found: (found[0].base, found[0].qualified))
+    return [_skill_row(demand, found) for found in ordered]
 
 
 def _skill_row(demand: Demand, found: list[SkillSite]) -> Row:

@@ -98,12 +98,32 @@ def _in_layer(demand: Demand, layer: int, base: str, slug: str) -> Resolved | No
         if len(parts) <= CATEGORY_LEVELS and demand.is_folder(layer, f"{base}/{parts[0]}"):
             demand.listed(layer, f"{base}/{parts[0]}", DEEP)
         return None
-    fitting = [site for site in sites_in(demand, layer, base) if site.leaf == slug]
+    fitting = _leaves(demand, layer, base).get(slug, [])
     physical = {_physical(demand, site): site for site in reversed(fitting)}
     if not physical:
         return None
     first = fitting[0]
     return Resolved(first, tuple(site.path for site in fitting) if len(physical) > 1 else ())
+
+
+def _leaves(demand: Demand, layer: int, base: str) -> dict[str, list[SkillSite]]:
+    key = ("leaves", layer, base)
+    if key not in demand.memo:
+        leaves: dict[str, list[SkillSite]] = {}
+        for site in sites_in(demand, layer, base):
+            leaves.setdefault(site.leaf, []).append(site)
+        demand.memo[key] = leaves
+    found: dict[str, list[SkillSite]] = demand.memo[key]
+    return found
+
+
+def winner(demand: Demand, site: SkillSite) -> SkillSite:
+    """The skill of a higher layer that a site's spelling means, else the site itself."""
+    for layer in range(site.layer):
+        found = _in_layer(demand, layer, site.base, site.qualified)
+        if found and found.site:
+            return found.site
+    return site
 
 
 def _physical(demand: Demand, site: SkillSite) -> str:

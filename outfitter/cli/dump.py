@@ -9,7 +9,8 @@ from returns.result import Success
 
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.dump_tree import dump_tree
-from outfitter.catalog.dumping import Dump, dump_agent
+from outfitter.catalog.dump_writer import Dump
+from outfitter.catalog.dumping import dump_agent
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, tree

@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable
 
-from outfitter.catalog.dumping import RECORD, DumpFile
+from outfitter.catalog.dump_writer import RECORD, DumpFile
 
 # One moment for every file, so that archives of equal dumps are equal.
 MOMENT = 315532800

@@ -5,12 +5,12 @@ import json
 from hypothesis import strategies as st
 
 AGENTS = ("a", "b", "c")
-SKILLS = ("s1", "s2", "s3", "cat/s4", "kit/s1")
+SKILLS = ("s1", "s2", "s3", "cat/s4", "kit/s1", "cat/s1")
 SERVERS = ("m1", "m2", "m3")
 LAYERS = ("project/.agents", "home/.agents", "one", "two")
 SOURCES = "sources: [{path: ../../one}, {path: ../../two}]\n"
 
-words = st.text("abc xyzäß…:#-'\"\n", max_size=12)
+words = st.text("abc xyzäß…:#-'\"\n", max_size=12).map(lambda text: text.replace("---", "--"))
 slugs = st.lists(st.sampled_from(["s1", "s2", "s3", "s4", "kit/s1", "none"]), max_size=4)
 
 
@@ -60,7 +60,9 @@ def layers(draw, folder):
         if draw(st.booleans()):
             files[f"{folder}/agents/{name}/mcp.json"] = _servers(draw)
         if draw(st.booleans()):
-            files[f"{folder}/agents/{name}/pi/{draw(st.sampled_from(['x', 'y/z', 'auth.json']))}"] = draw(words)
+            files[
+                f"{folder}/agents/{name}/pi/{draw(st.sampled_from(['x', 'y/z', 'auth.json', 'settings.json', '.mcp.json']))}"
+            ] = draw(words)
         if draw(st.booleans()):
             files[f"{folder}/agents/{name}/config.json"] = json.dumps(
                 {"thinking": "max", "controls": {"args": [folder]}}
