@@ -46,38 +46,41 @@ def manifest(composition: Composition) -> Generated:
 
 
 def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
-    """Everything but the prompts. Inherited, a skill that `.claude/skills` offers already is not brought again (spec/15 V3)."""
+    """Everything but the prompts."""
     offered = native_skills(facts)
-    servers, ids = native_servers(facts)
-    physical = {v.id: v.physical for v in composition.visible_skills if v.selected}
-
-    def native_place(skill: Skill) -> str:
-        place = offered.get(skill.source) or offered.get(physical.get(skill.id, "")) or ""
-        return place if inherited and posixpath.basename(place) == flat_name(skill.id) else ""
-
-    brought = tuple(skill for skill in composition.skills if not native_place(skill))
-    theirs = {skill.id: skill for subagent in composition.subagents for skill in subagent.resolved}
-    files = [
-        *(skill_files(skill, f"skills/{flat_name(skill.id)}") for skill in brought),
-        *(skill_files(skill, _apart(skill)) for skill in theirs.values()),
-    ]
+    places = _left_native(composition, offered) if inherited else {}
+    servers, ids = native_servers(facts) if inherited else ("", ())
+    files = _skill_files(composition, places)
     commands = [Generated(_command_path(c.id), c.text.encode("utf-8", "surrogateescape")) for c in composition.commands]
     agents = [_subagent(composition, subagent, facts.projection) for subagent in composition.subagents]
+    manifests = (manifest(composition),) if inherited else ()
     return Parts(
-        generated=(
-            *((manifest(composition),) if inherited else ()),
-            *(made for made, _ in files),
-            *commands,
-            *(made for made, _ in agents),
-        ),
+        generated=(*manifests, *(made for made, _ in files), *commands, *(made for made, _ in agents)),
         copied=tuple(copied for _, more in files for copied in more),
-        native=(
-            *(place for skill in composition.skills if (place := native_place(skill))),
-            *((servers,) if inherited and servers else ()),
-        ),
-        off=_switched_off(composition, offered, ids if inherited else ()),
+        native=(*places.values(), *((servers,) if servers else ())),
+        off=_switched_off(composition, offered, places if inherited else None, ids),
         notices=tuple(notice for _, notices in agents for notice in notices),
     )
+
+
+def _left_native(composition: Composition, offered: Mapping[str, str]) -> dict[str, str]:
+    """Selected skill → the place in `.claude/skills` that offers the very same one already, so that it is not brought again (spec/15 V3)."""
+    physical = {v.id: v.physical for v in composition.visible_skills if v.selected}
+    found: dict[str, str] = {}
+    for skill in composition.skills:
+        place = offered.get(skill.source) or offered.get(physical.get(skill.id, ""), "")
+        if place and posixpath.basename(place) == flat_name(skill.id) and not skill.extras:
+            found[skill.id] = place
+    return found
+
+
+def _skill_files(composition: Composition, native: Mapping[str, str]) -> list[tuple[Generated, tuple[Copied, ...]]]:
+    """The files of every skill that is brought: the leader's, and those that only subagents have."""
+    theirs = {skill.id: skill for subagent in composition.subagents for skill in subagent.resolved}
+    return [
+        *(skill_files(one, f"skills/{flat_name(one.id)}") for one in composition.skills if one.id not in native),
+        *(skill_files(one, _apart(one)) for one in theirs.values()),
+    ]
 
 
 def native_skills(facts: Facts) -> dict[str, str]:
@@ -89,7 +92,7 @@ def native_servers(facts: Facts) -> tuple[str, tuple[str, ...]]:
     """The project's server file, where it is the tree's own, and the ids in it: the program reads them all by itself (spec/15 V3)."""
     place, *trees = (posixpath.join(facts.project_root, name) for name in SERVER_FILES)
     physical = facts.real.get(place)
-    if physical not in [facts.real.get(tree) for tree in trees]:
+    if physical is None or physical not in [facts.real.get(tree) for tree in trees]:
         return "", ()
     try:
         document = json.loads((facts.files.get(place) or b"").decode("utf-8-sig"))
@@ -104,22 +107,25 @@ def native_skill_places(directories: Iterable[str], facts: Facts) -> tuple[str, 
     return tuple(posixpath.join(place, name) for place in directories for name in facts.listings.get(place, ()))
 
 
-def _switched_off(composition: Composition, offered: dict[str, str], ids: tuple[str, ...]) -> Mapping[str, Any]:
-    """Settings against the tree's skills and servers that the program reads by itself and the agent does not select (spec/15 V3)."""
-    skills = _surplus(composition, offered)
+def _switched_off(
+    composition: Composition, offered: Mapping[str, str], left: Mapping[str, str] | None, ids: tuple[str, ...]
+) -> Mapping[str, Any]:
+    """Settings against the tree's skills and servers that the program reads by itself and the agent does not select (spec/15 V3).
+
+    `left` are the selected skills that are left to it, None in a run whose own skills would be switched off with them.
+    """
+    brought = [skill for skill in composition.skills if skill.id not in (left or {})]
+    unselected = [v.physical for v in composition.visible_skills if not v.selected]
+    sources = [*unselected, *(skill.source for skill in brought if left is not None)]
+    kept = {flat_name(skill.id) for skill in composition.skills if left is None or skill.id in left}
+    names = (posixpath.basename(offered[place]) for place in sources if place in offered)
+    skills = dict.fromkeys((name for name in names if name not in kept), "off")
     selected = {server.id for server in composition.servers}
     servers = [name for name in ids if name not in selected]
-    overrides = {"skillOverrides": dict.fromkeys(skills, "off")} if skills else {}
-    return {**overrides, **({"disabledMcpjsonServers": servers} if servers else {})}
-
-
-def _surplus(composition: Composition, offered: dict[str, str]) -> tuple[str, ...]:
-    """Native names of the tree's skills that the agent does not select."""
-    sources = {skill.source for skill in composition.skills}
-    names = {flat_name(skill.id) for skill in composition.skills}
-    unselected = (v.physical for v in composition.visible_skills if not v.selected and v.physical not in sources)
-    found = (posixpath.basename(offered[place]) for place in unselected if place in offered)
-    return tuple(dict.fromkeys(name for name in found if name not in names))
+    return {
+        **({"skillOverrides": skills} if skills else {}),
+        **({"disabledMcpjsonServers": servers} if servers else {}),
+    }
 
 
 def _command_path(name: str) -> str:

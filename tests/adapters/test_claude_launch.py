@@ -9,7 +9,17 @@ from outfitter.adapters.claude import ADAPTER, unsupported_elements
 from outfitter.adapters.claude_arguments import LISTS
 from outfitter.adapters.claude_state import knows, mode
 from outfitter.errors import CompositionFailed, UsageError
-from outfitter.model.composition import Command, Controls, Fragment, ModelTarget, Server, Subagent, Tools, VisibleSkill
+from outfitter.model.composition import (
+    Command,
+    Controls,
+    Fragment,
+    ModelTarget,
+    Part,
+    Server,
+    Subagent,
+    Tools,
+    VisibleSkill,
+)
 from tests.adapters.claude_case import (
     CWD,
     HELP,
@@ -354,6 +364,15 @@ def test_v3_a_skill_that_claude_skills_offers_already_is_not_brought_again():
     assert "skills/two/SKILL.md" in paths(made)
     assert CWD + "/.claude/skills/one" in made.native_reads
     assert "skills/one/SKILL.md" in paths(isolated(composition(skills=(skill("one"),)), known=facts(real=linked)))
+
+
+def test_v3_a_skill_with_files_added_by_the_loadout_is_brought_and_its_native_copy_switched_off():
+    linked = {CWD + "/.claude/skills/one": CWD + "/.agents/skills/one"}
+    one = skill("one")._replace(extras=(Part("/r.md", "references/r.md"),))
+    made = plan(composition(skills=(one,)), known=facts(real=linked))
+    assert {"skills/one/SKILL.md", "skills/one/references/r.md"} <= paths(made)
+    assert json.loads(content(made, "launch-settings.json")) == {"skillOverrides": {"one": "off"}}
+    assert "launch-settings.json" not in paths(isolated(composition(skills=(one,)), known=facts(real=linked)))
 
 
 def test_v3_another_folder_of_that_name_does_not_count():
