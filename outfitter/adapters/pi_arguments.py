@@ -37,9 +37,10 @@ class Flags(NamedTuple):
 
 
 def model_flags(composition: Composition) -> Flags:
-    """`--provider`, `--model`, `--thinking` (006.3.9, 006.9.3)."""
+    """`--provider`, `--model`, `--thinking` (006.3.9, 006.9.3). An extension may speak a dialect that Pi itself does not."""
     agent = composition.agent
-    target, notices = selection(composition.model, agent, "pi", DIALECTS)
+    spoken = (*DIALECTS, composition.model.api) if composition.model and composition.extensions else DIALECTS
+    target, notices = selection(composition.model, agent, "pi", spoken)
     arguments: list[str] = []
     if target is not None:
         arguments += ["--provider", target.provider] if target.provider else []

@@ -116,6 +116,16 @@ def test_cmp_04_and_006_3_17_links_in_an_overlay_are_not_followed(machine: Any) 
     assert "folder" in ended.err
 
 
+def test_cmp_04_a_linked_overlay_root_is_not_followed(machine: Any) -> None:
+    machine.put(machine.top / "outside/themes/x.json", "{}")
+    machine.agent("a")
+    (machine.project / ".agents/agents/a/pi").symlink_to(machine.top / "outside")
+    ended = machine.run("run", "a")
+    assert ended.code == 0, ended.err
+    assert "themes/x.json" not in ended.seen["entries"]
+    assert "agents/a/pi" in ended.err
+
+
 def test_cmp_05_a_higher_layer_of_another_kind_wins_cleanly(machine: Any) -> None:
     machine.agent("a", under=machine.home)
     machine.agent("a")

@@ -276,6 +276,8 @@ def test_006_9_6_a_dialect_that_pi_does_not_speak_is_left_out_whole() -> None:
     assert "--model" not in plan.launch.arguments
     assert "--provider" not in plan.launch.arguments
     assert "smoke-signals" in said(plan, "model-omitted")[0]
+    spoken = composed(model=registry_target(api="smoke-signals", variable=""), extensions=("npm:signals",))
+    assert values(planned("pi", spoken), "--model") == ["m1"]
 
 
 def test_006_9_8_a_native_name_passes_with_a_registry_too() -> None:
