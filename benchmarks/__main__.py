@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from benchmarks import report, tasks
+from benchmarks import launches, report, tasks
 from benchmarks.measure import machine
 from benchmarks.peers import find
 from benchmarks.site import Site
@@ -20,11 +20,11 @@ ON_TREES: dict[str, Callable[[Bench, str], Result]] = {
     "warm": tasks.warm,
     "seed": tasks.seeding,
     "merge": tasks.merging,
-    "launch": tasks.launching,
-    "diff": tasks.diffing,
-    "recover": tasks.recovering,
+    "launch": launches.launching,
+    "diff": launches.diffing,
+    "recover": launches.recovering,
 }
-OTHERS: dict[str, Callable[[Bench, str], Result]] = {"start-up": tasks.launching, "compose": tasks.composing}
+OTHERS: dict[str, Callable[[Bench, str], Result]] = {"start-up": launches.launching, "compose": launches.composing}
 OTHER_SIZES = {"start-up": ("one agent",), "compose": ("10", "300")}
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shlex
 import statistics
 import subprocess
+import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,7 +24,10 @@ class Sample(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A command that takes part in a race. `before` runs untimed before each of its turns, `check` sees its output after."""
+    """A command that takes part in a race. `before` runs untimed before each of its turns, `check` sees its output after.
+
+    `stamp` is a file into which the command writes a wall-clock time in ns: then that moment ends the time, not its exit.
+    """
 
     name: str
     command: Sequence[str]
@@ -31,6 +35,7 @@ class Contender(NamedTuple):
     check: Callable[[str], bool] | None = None
     env: Mapping[str, str] = {}
     cwd: str = "/"
+    stamp: str = ""
 
 
 class Figures(NamedTuple):
@@ -58,40 +63,62 @@ def clean_env(home: str, **more: str) -> dict[str, str]:
     }
 
 
-def once(contender: Contender) -> Sample:
-    """Run a command to its end. Raises `RuntimeError` where it fails."""
-    with tempfile.TemporaryFile() as errors:
-        started = time.perf_counter()
-        with subprocess.Popen(
-            contender.command, env=contender.env, cwd=contender.cwd, stdout=subprocess.PIPE, stderr=errors
-        ) as process:
-            assert process.stdout
-            out = process.stdout.read()
-            _, status, usage = os.wait4(process.pid, 0)
-            wall = time.perf_counter() - started
-            process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            errors.seek(0)
-            said = errors.read().decode(errors="replace").strip()
-            raise RuntimeError(f"{contender.name}: exit {process.returncode}: {shlex.join(contender.command)}: {said}")
-    unit = 1 if platform.system() == "Darwin" else 1024
-    return Sample(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit, out.decode(errors="surrogateescape"))
+class Spawner:
+    """A small process that starts what is timed (see `benchmarks.spawner`), and a place for what it prints."""
+
+    def __init__(self) -> None:
+        """Start it."""
+        self._place = tempfile.TemporaryDirectory(prefix="outfitter-bench-out-")
+        script = os.path.join(os.path.dirname(__file__), "spawner.py")
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __enter__(self) -> Spawner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+        self._place.cleanup()
+
+    def once(self, contender: Contender) -> Sample:
+        """Run a command to its end. Raises `RuntimeError` where it fails."""
+        out, err = os.path.join(self._place.name, "out"), os.path.join(self._place.name, "err")
+        env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **contender.env}
+        asked = {"command": list(contender.command), "env": env, "cwd": contender.cwd, "out": out, "err": err}
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        if answer["code"]:
+            said = _text(err).strip()
+            raise RuntimeError(f"{contender.name}: exit {answer['code']}: {shlex.join(contender.command)}: {said}")
+        wall = (int(_text(contender.stamp)) - answer["started_ns"]) / 1e9 if contender.stamp else answer["wall"]
+        unit = 1 if platform.system() == "Darwin" else 1024
+        return Sample(wall, answer["cpu"], answer["peak"] * unit, _text(out))
+
+
+def _text(path: str) -> str:
+    with open(path, errors="surrogateescape") as file:
+        return file.read()
 
 
 def race(contenders: Sequence[Contender], rounds: int) -> list[Figures]:
     """Every contender once a round, each round beginning with another; one round more than asked, which does not count."""
     samples: dict[str, list[Sample]] = {one.name: [] for one in contenders}
     checks: dict[str, list[bool]] = {one.name: [] for one in contenders}
-    for number in range(rounds + 1):
-        first = number % len(contenders)
-        for one in (*contenders[first:], *contenders[:first]):
-            if one.before:
-                one.before()
-            sample = once(one)
-            if one.check:
-                checks[one.name].append(one.check(sample.out))
-            if number:
-                samples[one.name].append(sample)
+    with Spawner() as spawner:
+        for number in range(rounds + 1):
+            first = number % len(contenders)
+            for one in (*contenders[first:], *contenders[:first]):
+                if one.before:
+                    one.before()
+                sample = spawner.once(one)
+                if one.check:
+                    checks[one.name].append(one.check(sample.out))
+                if number:
+                    samples[one.name].append(sample)
     return [_figures(one, samples[one.name], checks[one.name]) for one in contenders]
 
 

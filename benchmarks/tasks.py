@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import subprocess
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from benchmarks import independent
 from benchmarks.measure import Contender, Figures, race
 from benchmarks.peers import Peers
-from benchmarks.site import IDLE, KILLER, Site
+from benchmarks.site import Site
 from benchmarks.trees import TIERS
 
 OURS = "outfitter"
@@ -59,7 +58,7 @@ class Bench(NamedTuple):
         return Contender(OURS, command, env=env, **more)  # type: ignore[arg-type]
 
 
-def _finish(bench: Bench, task: str, tier: str, contenders: Sequence[Contender], **more: object) -> Result:
+def finish(bench: Bench, task: str, tier: str, contenders: Sequence[Contender], **more: object) -> Result:
     bench.say(f"{task} {tier}: {', '.join(one.name for one in contenders)}")
     want = TIERS.get(tier)
     files, size = (want.files, want.size) if want else (0, 0)
@@ -100,7 +99,7 @@ def cold(bench: Bench, tier: str) -> Result:
                 "dvc-data", peers.dvc(root, scratch), env=bench.site.env, before=lambda: _fresh(bench.site, scratch)
             )
         )
-    found = _finish(bench, "cold fingerprint", tier, racing, reference="b3sum", **_want(tier, 1.15, 0.9))
+    found = finish(bench, "cold fingerprint", tier, racing, reference="b3sum", **_want(tier, 1.15, 0.9))
     bench.site.remove(scratch)
     return found
 
@@ -147,7 +146,7 @@ def warm(bench: Bench, tier: str) -> Result:
         copy = shlex.quote(scratch + "/copy")
         subprocess.run(["sh", "-c", f"cp -a {place} {copy}"], check=True)
         racing.append(bench.shell("rsync -n", f"rsync -an --out-format=%n {place}/ {copy}/"))
-    found = _finish(bench, "warm comparison", tier, racing, reference="find -printf", **_want(tier, 1.2, 0.8))
+    found = finish(bench, "warm comparison", tier, racing, reference="find -printf", **_want(tier, 1.2, 0.8))
     site.remove(scratch)
     return found
 
@@ -174,9 +173,9 @@ def seeding(bench: Bench, tier: str) -> Result:
     if "rsync" in bench.peers.programs:
         racing.append(bench.shell("rsync -a", f"rsync -a {place}/ {shlex.quote(target)}/")._replace(before=clear))
     if tier == "X2G":
-        found = _finish(bench, "seeding", tier, racing, reference="cp -a; b3sum", required=2.0)
+        found = finish(bench, "seeding", tier, racing, reference="cp -a; b3sum", required=2.0)
     else:
-        found = _finish(bench, "seeding", tier, racing, reference="cp -a", **_want(tier, 1.3))
+        found = finish(bench, "seeding", tier, racing, reference="cp -a", **_want(tier, 1.3))
     clear()
     return found
 
@@ -198,102 +197,9 @@ def merging(bench: Bench, tier: str) -> Result:
         racing.append(
             bench.shell("diff -rq", f"diff -rq {shlex.quote(native)} {shlex.quote(root)}/projection/projects || :")
         )
-    found = _finish(bench, "unchanged merge", tier, racing, reference="find -printf, both sides", **_want(tier, 2.0))
+    found = finish(bench, "unchanged merge", tier, racing, reference="find -printf, both sides", **_want(tier, 2.0))
     if independent.contents(native) != before:
         raise RuntimeError("an unchanged merge changed the durable side")
     site.remove(root)
     site.remove(native)
-    return found
-
-
-def launching(bench: Bench, tier: str) -> Result:
-    """A whole isolated Claude Code launch with a history of sessions and an idle harness."""
-    site = bench.site
-    site.harness(IDLE)
-    native = site.durable(tier, bench.say) if tier in TIERS else ""
-    before = independent.contents(native) if native else {}
-    words = ("run", "a", "--harness", "claude", "--isolated")
-    racing = [bench.ours(*words, cwd=site.project, check=lambda _: not native or len(os.listdir(site.tmp)) == 0)]
-    if bench.peers.npm:
-        command = (bench.peers.node, bench.peers.npm, *words)
-        racing.append(Contender("npm @ai-outfitter/outfitter", command, env=site.env, cwd=site.project))
-    if not native:
-        racing.append(Contender("python -c pass", (sys.executable, "-c", "pass"), env=site.env))
-    task = "launch" if native else "start-up"
-    ratio = (0.4 if tier.startswith("launch") else 0) if native else 0.5
-    found = _finish(bench, task, tier, racing, reference="npm @ai-outfitter/outfitter", required=ratio)
-    if native and independent.contents(native) != before:
-        raise RuntimeError("a launch with an idle harness changed the durable side")
-    if native:
-        site.remove(native)
-    return found
-
-
-def diffing(bench: Bench, tier: str) -> Result:
-    """Show what a retained run changed: ten sessions appended to."""
-    site = bench.site
-    native = site.durable(tier, bench.say)
-    site.harness(
-        '#!/bin/sh\n[ "$1" = --help ] && exit 0\n'
-        f'find "$CLAUDE_CONFIG_DIR/projects" -type f | head -n {CHANGED} | while read -r f; do echo x >> "$f"; done\n'
-    )
-    words = ("run", "a", "--harness", "claude", "--isolated", "--retain-projection")
-    subprocess.run(site.outfitter(*words), env=site.env, cwd=site.project, check=True, capture_output=True)
-    (name,) = os.listdir(site.tmp)
-    run = os.path.join(site.tmp, name)
-    racing = [
-        bench.ours("diff", run, "--json", check=lambda out: len(json.loads(out)["changes"]) == CHANGED),
-    ]
-    if "diff" in bench.peers.programs:
-        text = f"diff -rq {shlex.quote(native)} {shlex.quote(run)}/projection/projects || :"
-        racing.append(bench.shell("diff -rq", text))
-    if "git" in bench.peers.programs:
-        text = f"git diff --no-index --name-only {shlex.quote(native)} {shlex.quote(run)}/projection/projects || :"
-        racing.append(bench.shell("git diff --no-index", text))
-    found = _finish(bench, "diff", tier, racing)
-    site.harness(IDLE)
-    site.remove(run)
-    site.remove(native)
-    return found
-
-
-def recovering(bench: Bench, tier: str) -> Result:
-    """Save what a killed launcher left: one new session among a whole history."""
-    site = bench.site
-    native = site.durable(tier, bench.say)
-    new = f"{native}/{site.slug}/new.jsonl"
-
-    def kill() -> None:
-        if os.path.exists(new):
-            os.unlink(new)
-        site.harness(KILLER)
-        words = ("run", "a", "--harness", "claude", "--isolated")
-        env = {**site.env, "SLUG": site.slug}
-        subprocess.run(site.outfitter(*words), env=env, cwd=site.project, check=False, capture_output=True)
-        site.harness(IDLE)
-        time.sleep(0.05)
-
-    def saved(_: str) -> bool:
-        return os.path.exists(new) and not os.listdir(site.tmp)
-
-    racing = [bench.ours("recover", before=kill, check=saved, cwd=site.project)]
-    found = _finish(bench, "recover", tier, racing)
-    site.remove(native)
-    return found
-
-
-def composing(bench: Bench, size: str) -> Result:
-    """Plan a launch (`--dry-run`) from a tree of many agents and skills."""
-    site = bench.site
-    count = int(size)
-    for number in range(count):
-        site.write(f"project/.agents/agents/x{number}/agent.md", f"---\nname: x{number}\n---\n\nYou are {number}.\n")
-        text = f"---\nname: s{number}\ndescription: Skill {number}.\n---\n\nDo {number}.\n"
-        site.write(f"project/.agents/skills/s{number}/SKILL.md", text)
-    words = ("run", "x1", "--harness", "pi", "--dry-run")
-    racing = [bench.ours(*words, cwd=site.project, check=lambda out: "x1" in out)]
-    found = _finish(bench, "compose", f"{count} agents", racing)
-    for number in range(count):
-        site.remove(site.path(f"project/.agents/agents/x{number}"))
-        site.remove(site.path(f"project/.agents/skills/s{number}"))
     return found

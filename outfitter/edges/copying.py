@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 from fcntl import ioctl
-from mmap import mmap
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from stat import S_IFMT, S_IFREG
 from struct import Struct
 from typing import NamedTuple
@@ -53,7 +53,7 @@ class Copier:
 
     def __init__(self) -> None:
         """A buffer of its own."""
-        self._buffer = memoryview(bytearray(BUFFER_SIZE))
+        self._buffer = memoryview(mmap(-1, BUFFER_SIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS))
         self._clones = True
         self.cloned = False
 

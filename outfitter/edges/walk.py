@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from errno import ELOOP, ENOENT, ENOTDIR
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from operator import attrgetter
 from stat import S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK
 
@@ -75,7 +76,8 @@ class Pass:
         self.folders: dict[bytes, Folder] = {}
         self.drafts: dict[bytes, Draft] = {}
         self.same: frozenset[bytes] = frozenset()
-        self.buffer = memoryview(bytearray(BUFFER_SIZE))
+        # Private: each worker has its own; and no page of it is there before it is used.
+        self.buffer = memoryview(mmap(-1, BUFFER_SIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS))
         self.read = 0
         self.settled = time.time_ns() - SETTLED_NS
 

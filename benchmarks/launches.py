@@ -1,0 +1,127 @@
+"""Whole launches and the commands that follow them, timed beside their peers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+
+from benchmarks import independent
+from benchmarks.measure import Contender
+from benchmarks.site import IDLE, KILLER
+from benchmarks.tasks import CHANGED, Bench, Result, finish
+from benchmarks.trees import TIERS
+
+TO_SPAWN = "outfitter, to the harness's start"
+
+
+def launching(bench: Bench, tier: str) -> Result:
+    """A whole isolated Claude Code launch with a history of sessions and an idle harness."""
+    site = bench.site
+    site.harness(IDLE)
+    native = site.durable(tier, bench.say) if tier in TIERS else ""
+    before = independent.contents(native) if native else {}
+    words = ("run", "a", "--harness", "claude", "--isolated")
+    racing = [bench.ours(*words, cwd=site.project, check=lambda _: not native or len(os.listdir(site.tmp)) == 0)]
+    if bench.peers.npm:
+        command = (bench.peers.node, bench.peers.npm, *words)
+        racing.append(Contender("npm @ai-outfitter/outfitter", command, env=site.env, cwd=site.project))
+    if not native:
+        racing.append(Contender("python -c pass", (sys.executable, "-c", "pass"), env=site.env))
+        racing.append(_to_spawn(bench, words))
+    task = "launch" if native else "start-up"
+    ratio = (0.4 if tier.startswith("launch") else 0) if native else 0.5
+    found = finish(bench, task, tier, racing, reference="npm @ai-outfitter/outfitter", required=ratio)
+    if native and independent.contents(native) != before:
+        raise RuntimeError("a launch with an idle harness changed the durable side")
+    if native:
+        site.remove(native)
+    return found
+
+
+def _to_spawn(bench: Bench, words: tuple[str, ...]) -> Contender:
+    """The same launch, timed until the harness has started and asked the clock."""
+    site, stamp = bench.site, bench.site.path("stamp")
+
+    def before() -> None:
+        site.harness('#!/bin/sh\n[ "$1" = --help ] || date +%s%N > "$STAMP"\n')
+
+    def after(_: str) -> bool:
+        site.harness(IDLE)
+        return True
+
+    ours = bench.ours(*words, cwd=site.project, before=before, check=after)
+    return ours._replace(name=TO_SPAWN, env={**site.env, "STAMP": stamp}, stamp=stamp)
+
+
+def diffing(bench: Bench, tier: str) -> Result:
+    """Show what a retained run changed: ten sessions appended to."""
+    site = bench.site
+    native = site.durable(tier, bench.say)
+    site.harness(
+        '#!/bin/sh\n[ "$1" = --help ] && exit 0\n'
+        f'find "$CLAUDE_CONFIG_DIR/projects" -type f | head -n {CHANGED} | while read -r f; do echo x >> "$f"; done\n'
+    )
+    words = ("run", "a", "--harness", "claude", "--isolated", "--retain-projection")
+    subprocess.run(site.outfitter(*words), env=site.env, cwd=site.project, check=True, capture_output=True)
+    (name,) = os.listdir(site.tmp)
+    run = os.path.join(site.tmp, name)
+    racing = [
+        bench.ours("diff", run, "--json", check=lambda out: len(json.loads(out)["changes"]) == CHANGED),
+    ]
+    if "diff" in bench.peers.programs:
+        text = f"diff -rq {shlex.quote(native)} {shlex.quote(run)}/projection/projects || :"
+        racing.append(bench.shell("diff -rq", text))
+    if "git" in bench.peers.programs:
+        text = f"git diff --no-index --name-only {shlex.quote(native)} {shlex.quote(run)}/projection/projects || :"
+        racing.append(bench.shell("git diff --no-index", text))
+    found = finish(bench, "diff", tier, racing)
+    site.harness(IDLE)
+    site.remove(run)
+    site.remove(native)
+    return found
+
+
+def recovering(bench: Bench, tier: str) -> Result:
+    """Save what a killed launcher left: one new session among a whole history."""
+    site = bench.site
+    native = site.durable(tier, bench.say)
+    new = f"{native}/{site.slug}/new.jsonl"
+
+    def kill() -> None:
+        if os.path.exists(new):
+            os.unlink(new)
+        site.harness(KILLER)
+        words = ("run", "a", "--harness", "claude", "--isolated")
+        env = {**site.env, "SLUG": site.slug}
+        subprocess.run(site.outfitter(*words), env=env, cwd=site.project, check=False, capture_output=True)
+        site.harness(IDLE)
+        time.sleep(0.05)
+
+    def saved(_: str) -> bool:
+        return os.path.exists(new) and not os.listdir(site.tmp)
+
+    racing = [bench.ours("recover", before=kill, check=saved, cwd=site.project)]
+    found = finish(bench, "recover", tier, racing)
+    site.remove(native)
+    return found
+
+
+def composing(bench: Bench, size: str) -> Result:
+    """Plan a launch (`--dry-run`) from a tree of many agents and skills."""
+    site = bench.site
+    count = int(size)
+    for number in range(count):
+        site.write(f"project/.agents/agents/x{number}/agent.md", f"---\nname: x{number}\n---\n\nYou are {number}.\n")
+        text = f"---\nname: s{number}\ndescription: Skill {number}.\n---\n\nDo {number}.\n"
+        site.write(f"project/.agents/skills/s{number}/SKILL.md", text)
+    words = ("run", "x1", "--harness", "pi", "--dry-run")
+    racing = [bench.ours(*words, cwd=site.project, check=lambda out: "x1" in out)]
+    found = finish(bench, "compose", f"{count} agents", racing)
+    for number in range(count):
+        site.remove(site.path(f"project/.agents/agents/x{number}"))
+        site.remove(site.path(f"project/.agents/skills/s{number}"))
+    return found
