@@ -67,6 +67,8 @@ def local_scopes(sources: Sources, request: Request) -> Read:
 
 def _files(sources: Sources, read: Read, tree: str, boundary: str, column: int) -> Read:
     entries = sources.listing(tree, boundary, 1)
+    if not entries and column == 2:
+        read = _home(sources, read, tree)
     for row in FILES:
         entry = entries.get(row[0])
         path = posixpath.join(tree, row[0])
@@ -84,6 +86,15 @@ def _files(sources: Sources, read: Read, tree: str, boundary: str, column: int) 
                 text = f"{found.path} is not read: settings are read from settings.yml"
                 read = read._replace(notices=(*read.notices, Notice("warning", "settings-misnamed", text, "rename it")))
     return read
+
+
+def _home(sources: Sources, read: Read, tree: str) -> Read:
+    """A home tree that is no directory is an error: the settings in it may hold policy."""
+    entry = sources.listing(posixpath.dirname(tree), "", 1).get(posixpath.basename(tree))
+    if entry is None or entry.kind == "directory":
+        return read
+    why = f"is a link that leads nowhere ({entry.target})" if entry.kind == "dangling" else "is not a directory"
+    return read._replace(problems=(*read.problems, Problem(tree, why)))
 
 
 def with_scope(read: Read, document: Document | None, kind: ScopeKind) -> Read:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from outfitter.catalog import mcp
 from outfitter.catalog.agents import Agent, agent, sites
+from outfitter.catalog.assembly import registry_of
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.everything import all_skills
 from outfitter.catalog.fields import Source
@@ -23,10 +26,14 @@ AGENT_KEYS = (
 _SCRIPTS = (".sh", ".py", ".pl", ".rb", ".js", ".bash")
 
 
+Level = Literal["error", "warning", "note"]
+_PLACED = re.compile(r"(?P<path>/[^\n:]+)(?::(?P<line>\d+))?: (?:(?P<key>[\w.-]+): )?(?P<message>.+)", re.DOTALL)
+
+
 class Finding(NamedTuple):
     """One thing `validate` says: an error, a warning (both with what to do in `hint`), or a note that never fails anything."""
 
-    level: Literal["error", "warning", "note"]
+    level: Level
     code: str
     message: str
     path: str = ""
@@ -41,10 +48,13 @@ def of_problem(problem: Problem, code: str = "file") -> Finding:
 
 
 def of_notice(notice: Notice) -> Finding:
-    """A run's notice; what a loadout names in vain or in two ways is an error here."""
-    if notice.code in ERRORS:
-        return Finding("error", notice.code, notice.message, hint=notice.hint)
-    return Finding("note" if notice.level == "notice" else "warning", notice.code, notice.message, hint=notice.hint)
+    """A run's notice, with the place that its message begins with; what a loadout names in vain or in two ways is an error here."""
+    level: Level = "error" if notice.code in ERRORS else "note" if notice.level == "notice" else "warning"
+    found = _PLACED.fullmatch(notice.message)
+    if found is None:
+        return Finding(level, notice.code, notice.message, hint=notice.hint)
+    at = Position(int(found["line"] or 0))
+    return Finding(level, notice.code, found["message"], found["path"], at, found["key"] or "", notice.hint)
 
 
 ERRORS = (
@@ -69,6 +79,18 @@ def tree_findings(demand: Demand) -> Iterator[Finding]:
         one = agent(demand, name)
         if one:
             yield from _agent(one)
+
+
+def file_findings(demand: Demand) -> Iterator[Finding]:
+    """Everything about `models.json` and `mcp.json`, whether an agent selects it or not."""
+    registry = registry_of(demand)
+    yield from map(of_problem, registry.problems)
+    yield from map(of_notice, registry.notices)
+    for owners in ((), *((name,) for name in sites(demand))):
+        found = mcp.servers(demand.trees, owners)
+        yield from map(of_problem, found.problems)
+        yield from map(of_notice, found.notices)
+        yield from (of_notice(notice) for about in found.about.values() for notice in about)
 
 
 def _names(demand: Demand, layer: int, base: str) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outfitter.catalog.agents import agent, sites
-from outfitter.catalog.closure import closure, extension_files
+from outfitter.catalog.closure import SERVER_FILES, closure, extension_files
 from outfitter.catalog.demand import DEEP, Demand
 from outfitter.catalog.health import layer_notices
 from outfitter.catalog.servers import select
@@ -55,6 +55,9 @@ def _documents(demand: Demand, depth: int) -> None:
             demand.document(layer, name, "markdown")
     for name, found in sites(demand).items():
         agent(demand, name)
+        for layer in range(len(demand.trees)) if depth == DEEP else ():
+            for file in SERVER_FILES:
+                demand.document(layer, f"agents/{name}/{file}", "json")
         for site in found:
             demand.document(site.layer, site.path, "markdown")
     for skill in all_skills(demand):

@@ -9,7 +9,7 @@ from typing import Any
 from outfitter.adapters import NAMES, adapter
 from outfitter.catalog.agents import agent, sites
 from outfitter.catalog.ambiguity import ambiguities
-from outfitter.catalog.checks import Finding, of_notice, of_problem, tree_findings
+from outfitter.catalog.checks import Finding, file_findings, of_notice, of_problem, tree_findings
 from outfitter.catalog.choice import chosen_name, runnable
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.health import layer_notices
@@ -60,6 +60,7 @@ def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[
     yield from map(of_notice, (*settings.notices, *layer_notices(demand), *ambiguities(demand, settings)))
     yield from _strategies(settings)
     yield from tree_findings(demand)
+    yield from file_findings(demand)
     if settings.values.get("default_agent"):
         yield from fold(runnable(demand, settings, None), lambda _: [], _errors)
     elif not sites(demand):

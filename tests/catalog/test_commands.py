@@ -181,6 +181,29 @@ def test_validate_of_broken_settings_names_file_line_and_key(machine):
     assert ".agents/settings.yml:2:" in ended.out
 
 
+def test_validate_looks_at_servers_and_models_that_nobody_selects(machine):
+    machine.agent("a", abstract=True)
+    machine.put(
+        ".agents/mcp.json", '{"mcpServers": {\n"x": {"env": {}},\n"y": {"command": "y", "env": {"A_KEY": "v4lue"}}}}'
+    )
+    machine.put(".agents/agents/a/mcp.json", '{"mcpServers": {,}}')
+    machine.put(
+        ".agents/models.json", '{"providers": {"p": {"api": "x", "baseUrl": "http://h", "apiKey": "literal-k3y"}}}'
+    )
+    ended = machine.run("validate", "--json")
+    assert ended.code == 1
+    found = {
+        (one["level"], one["code"], one["path"].rpartition(".agents/")[2], one["line"])
+        for one in json.loads(ended.out)["findings"]
+    }
+    assert ("error", "server-invalid", "mcp.json", 2) in found
+    assert ("warning", "server-written", "mcp.json", 3) in found
+    assert ("error", "file", "agents/a/mcp.json", 1) in found
+    assert ("error", "file", "models.json", 1) in found
+    assert "v4lue" not in ended.out + ended.err
+    assert "literal-k3y" not in ended.out + ended.err
+
+
 def test_validate_checks_state_persistence_for_every_harness(machine):
     machine.agent("a")
     machine.settings("state_persistence:\n  settings.json: symlnk\n  nowhere/: warn\n  auth.json: symlink\n")

@@ -305,3 +305,14 @@ def test_source_names_show_no_credentials_and_tell_refs_apart():
     assert source_name("acme/agents") == source_name("https://github.com/acme/agents.git")
     assert len({source_name("a/b"), source_name("a/b", "v1"), source_name("git@h:a/b")}) == 3
     assert "/" not in source_name("../../../etc") + source_name("file:///tmp/x", "../..")
+
+
+def test_an_extension_may_be_a_file_of_its_layer(stand):
+    stand.put(".agents/ext/x.ts", "code")
+    stand.agent("a", "extensions: [{file: ext/x.ts}, 'npm:x@1']")
+    made = stand.compose("a")
+    assert made.extensions == (str(stand.project / ".agents/ext/x.ts"), "npm:x@1")
+    stand.put(".agents/ext/x.ts", "other code")
+    assert stand.compose("a").digest != made.digest
+    stand.agent("a", "extensions: [{file: ext/none.ts}]")
+    assert "does not exist" in stand.compose("a").problems[0].message

@@ -184,3 +184,26 @@ def test_settings_that_cannot_be_read_are_an_error_never_absent(stand, make, nam
     make(stand, name)
     error = stand.compose("a")
     assert [problem.path for problem in error.problems] == [str(stand.project / ".agents" / name)]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda s: s.link("../home/.agents", "gone"), lambda s: s.put("../home/.agents", "text")]
+)
+def test_a_home_tree_that_is_no_directory_is_an_error(stand, make):
+    stand.agent("a")
+    make(stand)
+    (problem,) = stand.compose("a").problems
+    assert problem.path == str(stand.home / ".agents")
+
+
+def test_an_empty_home_tree_is_none(stand):
+    stand.agent("a")
+    (stand.home / ".agents").mkdir()
+    assert stand.compose("a").agent == "a"
+
+
+def test_a_link_out_of_the_repository_inside_a_category(stand):
+    stand.agent("a", "skills: [kit/one]")
+    stand.skill("kit/one")
+    stand.link(".agents/skills/kit/out", "/etc")
+    assert [n.message for n in stand.compose("a").notices if "skills/kit/out points outside" in n.message]
