@@ -59,6 +59,7 @@ class Bench(NamedTuple):
 
 
 def finish(bench: Bench, task: str, tier: str, contenders: Sequence[Contender], **more: object) -> Result:
+    """Race the contenders; the result with the tier's size and the required ratio."""
     bench.say(f"{task} {tier}: {', '.join(one.name for one in contenders)}")
     want = TIERS.get(tier)
     files, size = (want.files, want.size) if want else (0, 0)
