@@ -8,7 +8,7 @@ Effects: none.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from blake3 import blake3
 from returns.result import Success
@@ -31,17 +31,22 @@ def diff(record: Record, baseline: Snapshot, actual: Snapshot) -> Outcome[tuple[
     An added or deleted directory is named only where nothing below it is: its content tells the rest.
     """
     held = zones(record)
-    before, after = pack(baseline.durable), pack(actual.durable)
+    linked = frozenset(_linked_files(record, baseline))
+    before, after = _picked(baseline.durable, linked), _picked(actual.durable, linked)
     changes: dict[bytes, Change] = {}
     for path, old, new in _telling(list(compare(baseline.tree, actual.tree))):
         name = text(path)
-        behind = before.at(path) if old and old.tag == "l" else None
-        changes[path] = _change(name, ground(held, name), old, new, behind)
-    for path in _linked_files(record, baseline):
-        one, other = before.at(path), after.at(path)
+        changes[path] = _change(name, ground(held, name), old, new, before.get(path))
+    for path in linked:
+        one, other = before.get(path), after.get(path)
         if path not in changes and one and (one.digest != other.digest if other else True):
             changes[path] = _written_through(text(path), ground(held, text(path)), one, other)
     return Success(tuple(changes[path] for path in sorted(changes)))
+
+
+def _picked(rows: Sequence[Row], paths: frozenset[bytes]) -> dict[bytes, Row]:
+    """The few rows that matter of what may be a hundred thousand."""
+    return {row.path: row for row in rows if row.path in paths}
 
 
 def _telling(differences: list[Difference]) -> Iterator[Difference]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from outfitter.host import Durable, Unsaved
 from outfitter.model.outcome import Change, Ending, Row, Snapshot
 from outfitter.model.projection import Record
-from outfitter.tree import pack
+from outfitter.tree import Folder, pack
 from outfitter.zones import raw
 
 Find = Callable[[str], Row | None]
@@ -63,13 +63,15 @@ def aftermath(durable: Durable, record: Record, baseline: Snapshot, actual: Snap
 
 
 def finder(rows: Sequence[Row]) -> Find:
-    """Look rows up by path: each directory's names are indexed once, on the first question about it."""
-    packed = pack(rows)
+    """Look rows up by path: packed on the first question at all, each directory's names indexed on the first about it."""
+    folders: dict[bytes, Folder] = {}
     indexed: dict[bytes, dict[bytes, int]] = {}
 
     def find(path: str) -> Row | None:
         parent, name = posixpath.split(raw(path))
-        folder = packed.folders.get(parent)
+        if not folders and rows:
+            folders.update(pack(rows).folders)
+        folder = folders.get(parent)
         if folder is None:
             return None
         if parent not in indexed:
