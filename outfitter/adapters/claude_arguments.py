@@ -154,7 +154,7 @@ def composed_words(
     way: Gateway,
 ) -> Outcome[Words]:
     """Prompts and settings, with the pass-through ones of the same kind folded in."""
-    fragments, notices = _fragments(composition, facts, chosen)
+    fragments, notices = _fragments(request, composition, facts, chosen)
     native = harness_defaults(settings, "claude")
     taken = {SETTINGS} if native or off or way.settings else set()
     if prompts(fragments, ()).appended:
@@ -179,15 +179,17 @@ def composed_words(
     )
 
 
-def _fragments(composition: Composition, facts: Facts, chosen: Mode) -> tuple[tuple[Fragment, ...], tuple[Notice, ...]]:
-    """The identity, without what an inherited program reads by itself in the very same words (spec/15 V1)."""
+def _fragments(
+    request: Request, composition: Composition, facts: Facts, chosen: Mode
+) -> tuple[tuple[Fragment, ...], tuple[Notice, ...]]:
+    """The identity, without what an inherited program reads by itself in the very same words; a dry run says so (spec/15 V1)."""
     if chosen.isolated:
         return composition.fragments, ()
     fragments, twice = without_native_context(composition.fragments, facts, context_names(facts))
     message = (
         f"{twice} holds the tree's agents.md word for word; claude reads it by itself, so it is not appended again"
     )
-    return fragments, (Notice("notice", "context-native", message),) if twice else ()
+    return fragments, (Notice("notice", "context-native", message),) if twice and request.dry_run else ()
 
 
 def generated_texts(words: Words) -> tuple[Generated, ...]:

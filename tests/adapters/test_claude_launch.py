@@ -343,6 +343,8 @@ def test_v1_the_same_words_at_the_projects_root_are_not_appended_twice(raw):
     made = plan(composition(CONTEXT, body()), known=known)
     assert content(made, "append-system-prompt.md") == "You review.\n"
     assert CWD + "/CLAUDE.md" in made.native_reads
+    assert codes(made) == []
+    assert codes(plan(composition(CONTEXT, body()), evolve(request(), dry_run=True), known=known)) == ["context-native"]
     assert content(isolated(composition(CONTEXT, body()), known=known), "append-system-prompt.md").startswith("Shared")
 
 
