@@ -82,8 +82,14 @@ def _trees(sources: Sources, request: Request, found: Layers, settings: Settings
     while True:
         demand = _needs(layers, settings, request, reach, demand)
         if not demand.wants:
-            return layers
+            return _indexed(layers, demand)
         layers = _read(sources, layers, demand.wants)
+
+
+def _indexed(layers: Layers, demand: Demand) -> Layers:
+    """The layers with the index that reading them has made, so that composing does not make it again."""
+    trees = (evolve(tree, names=demand.index.get(number)) for number, tree in enumerate(layers.trees))
+    return evolve(layers, trees=tuple(trees))
 
 
 def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach, before: Demand | None) -> Demand:

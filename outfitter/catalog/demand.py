@@ -40,10 +40,12 @@ class Demand:
         self.wants = Wants({}, {}, set(), set(), set())
         self.numbered: tuple[Layer, ...] = (*layers.trees, *((layers.repository,) if layers.repository else ()))
         self.memo: dict[Any, Any] = {}
-        self.index: dict[int, dict[str, list[str]]] = {}
+        self.index = {n: layer.names for n, layer in enumerate(self.numbered) if layer.names is not None}
         if before is not None:
             known = before.index.items()
-            self.index = {n: names for n, names in known if self.numbered[n].entries is before.numbered[n].entries}
+            self.index.update(
+                {n: names for n, names in known if self.numbered[n].entries is before.numbered[n].entries}
+            )
 
     def layer(self, number: int) -> Layer:
         """A layer by its number."""

@@ -52,7 +52,7 @@ class Layer(Value):
     """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
 
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`.
-    `listed` says of which folders the names are in `entries`, and how many levels deep. Kind `repository` is the project root itself, for `repo_file`.
+    `names` is the index of `entries` by folder, where it was made already. `listed` says of which folders the names are in `entries`, and how many levels deep. Kind `repository` is the project root itself, for `repo_file`.
     """
 
     kind: LayerKind
@@ -62,6 +62,7 @@ class Layer(Value):
     entries: Mapping[str, Entry]
     documents: Mapping[str, Document]
     listed: Mapping[str, int] = {}
+    names: Mapping[str, list[str]] | None = None
 
 
 @frozen(eq=False, repr=False)
