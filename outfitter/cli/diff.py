@@ -36,7 +36,7 @@ EXAMPLES = (
 def arguments(made: argparse.ArgumentParser) -> None:
     """PATH and the options."""
     made.add_argument(
-        "path", nargs="?", metavar="PATH", help="a run directory or its projection; else the newest retained"
+        "run", nargs="?", metavar="PATH", help="a run directory or its projection; else the newest retained"
     )
     made.add_argument("--all", action="store_true", help="one line a change, however many are alike")
     made.add_argument("--content", action="store_true", help="unified diffs of text files up to 256 KiB")
@@ -51,7 +51,7 @@ def main(words: list[str], context: Context) -> int:
     outcome = perform(
         IOResult.do(
             (record, changes)
-            for record in pure(_record(host, context.ambient, given.path))
+            for record in pure(_record(host, context.ambient, given.run))
             for changes in _changes(host, record)
         )
     )
