@@ -73,7 +73,7 @@ def test_a_source_that_is_no_file_is_refused_and_leaves_nothing(tmp_path, place)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/etc/passwd")
     for name in ("pipe", "link", "nothing"):
-        with pytest.raises(OSError, match="regular|symbolic|No such"):
+        with pytest.raises(OSError, match=r"regular|symbolic|No such"):
             keep(place, str(tmp_path / name), unsaved())
     assert os.listdir(os.path.join(place, "run-1")) == []
 

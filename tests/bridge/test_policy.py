@@ -37,6 +37,7 @@ def test_a_watched_file_starts_as_the_durable_one_and_never_goes_back(bench):
     assert b.outcome("settings.json") == "failed"
 
 
+@pytest.mark.slow
 def test_undeclared_writes_are_one_line(bench):
     b = bench("pi")
     b.launch()

@@ -141,6 +141,7 @@ def test_the_links_and_the_seed_vanish_while_it_runs(machine):
         assert machine.run_directories() == []
 
 
+@pytest.mark.slow
 def test_forty_five_thousand_unknown_files_are_few_lines_and_little_memory(machine):
     machine.agent()
     script = [["fill", f"junk/{i}", 500, 0] for i in range(90)]
@@ -198,6 +199,7 @@ def test_an_inherited_run_bridges_nothing(machine):
     assert "undeclared writes" in ended.err
 
 
+@pytest.mark.slow
 def test_a_transcript_under_a_small_address_space(machine):
     """SES-14: 64 MiB of transcript, launcher limited to 400 MiB of addresses."""
     machine.agent()
