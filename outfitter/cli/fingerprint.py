@@ -59,7 +59,7 @@ def _taken(path: str, home: str, no_cache: bool) -> Tree:
     if no_cache:
         return scan(path, (), 0, trusted=False, cross_mounts=True)
     from outfitter.edges import statcache
-    from outfitter.edges.real import early_cache_directory
+    from outfitter.edges.cache_place import early_cache_directory
 
     cache, real = early_cache_directory(home), os.path.realpath(path)
     known = statcache.recall(cache, real)

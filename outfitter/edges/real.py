@@ -5,7 +5,6 @@ What only runs after the harness has started (the durable side) is imported on i
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from functools import cache, partial
@@ -14,6 +13,7 @@ from typing import Any
 from outfitter.cli.console import Console
 from outfitter.edges import sources
 from outfitter.edges.baseline import TREES
+from outfitter.edges.cache_place import early_cache_directory
 from outfitter.edges.documents import documents
 from outfitter.edges.process import runner
 from outfitter.edges.programs import find_harness, prober
@@ -27,10 +27,6 @@ from outfitter.host import Durable, Host, Processes, Runs, Sources, Token
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
 
-SETTINGS_FILES = ("settings.local.yml", "settings.yml")
-KEY = b"cache_directory:"
-NULLS = (b"", b"~", b"null", b"Null", b"NULL")
-
 
 def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host:
     """Real effects for this process: one launch, or one command. Without `remember` no cache is written (a dry run)."""
@@ -39,7 +35,7 @@ def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host
     step, steps = recorder(time.time_ns)
     return Host(
         sources=_sources(ambient, remember),
-        projecting=projecting(ambient),
+        projecting=projecting(ambient)._replace(seed_tree=_seeding(ambient, remember)),
         durable=_durable_on_use(ambient.state_root),
         trees=TREES,
         runs=_watched(runs(ambient), log),
@@ -50,35 +46,15 @@ def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host
     )
 
 
-def early_cache_directory(home: str) -> str:
-    """Where what is parsed and probed is remembered, known before any settings are: a cheap look at the home's two files.
+def _seeding(ambient: Ambient, remember: bool) -> Callable[..., Any]:
+    """Seeding that remembers digests, where that saves a reading (spec/60)."""
 
-    It agrees with `survey.cache_directory` wherever the key is written plainly, at the start of a line and with a scalar on
-    it; any other spelling means the default here. Being wrong costs a second cache, and nothing else.
-    """
-    tree = os.path.join(home, ".agents")
-    for name in SETTINGS_FILES:
-        given = _plain_value(sources.read, os.path.join(tree, name))
-        if given:
-            expanded = home + given[1:] if given == "~" or given.startswith("~/") else given
-            return os.path.normpath(os.path.join(tree, expanded))
-    return os.path.join(tree, "cache")
+    def seed(source: str, path: str, progress: Callable[[int, int], None] | None) -> Any:
+        from outfitter.edges.seeding import seed_tree
 
+        return seed_tree(source, path, progress, early_cache_directory(ambient.home) if remember else "")
 
-def _plain_value(read: Callable[[str], bytes | None], path: str) -> str:
-    try:
-        text = read(path) or b""
-    except OSError:
-        return ""
-    if KEY not in text:
-        return ""
-    line = next((line for line in text.splitlines() if line.startswith(KEY)), KEY)
-    value = line[len(KEY) :].split(b" #")[0].strip()
-    if value in NULLS:
-        return ""
-    if value[:1] in (b'"', b"'") and value[:1] == value[-1:]:
-        value = value[1:-1]
-    return os.fsdecode(value) if value and value[:1] not in b"{[|>&*!%@`\"'" and b"\\" not in value else ""
+    return seed
 
 
 def _sources(ambient: Ambient, remember: bool) -> Sources:
