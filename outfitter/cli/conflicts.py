@@ -50,7 +50,9 @@ def arguments(made: argparse.ArgumentParser) -> None:
 
 def main(words: list[str], context: Context) -> int:
     """Run one action; 1 where it could not be done."""
-    given = parser("conflicts", SUMMARY, arguments, EXAMPLES).parse_args(words or ["list"])
+    given = parser("conflicts", SUMMARY, arguments, EXAMPLES).parse_args(
+        words if words and words[0] != "--json" else ["list", *words]
+    )
     root = os.path.join(context.ambient.state_root, "conflicts")
     as_json = bool(getattr(given, "json", False))
     found = kept(root)

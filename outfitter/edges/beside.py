@@ -15,9 +15,9 @@ from outfitter.edges.content import READ, digest_of
 from outfitter.threeway import GRANULARITY_NS
 
 TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")
-_LOCK_SECONDS, _POLL_S = 10.0, 0.01
+LOCK_SECONDS, _POLL_S = 10.0, 0.01
 _NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES)
-_NO_LOCKS = (errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EBADF, errno.EINVAL)
+_NO_LOCKS = (errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.EACCES)
 
 
 def fresh_name() -> str:
@@ -32,8 +32,12 @@ class Beside:
     killed launcher's from a live one's.
     """
 
-    def __init__(self, real: str, flush: Callable[[int], None]) -> None:
-        """`real` is absolute, with every link resolved; a missing folder of a new file is made (0700)."""
+    def __init__(self, real: str, flush: Callable[[int], None], patience: float = LOCK_SECONDS) -> None:
+        """`real` is absolute, with every link resolved; a missing folder of a new file is made (0700).
+
+        `patience` is how many seconds to wait for another holder of the folder's lock.
+        """
+        self._patience = patience
         parent, self._name = os.path.split(real)
         self._directory = open_directory(parent, flush)
         self._temporary = ""
@@ -95,7 +99,7 @@ class Beside:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the directory against other launchers; where locks do not work there, go on without."""
-        hold(self._directory, _LOCK_SECONDS)
+        hold(self._directory, self._patience)
         try:
             yield
         finally:
@@ -164,7 +168,7 @@ class Beside:
         try:
             names = [name for name in os.listdir(handle) if TEMPORARY.fullmatch(name)]
             if names:
-                hold(handle, _LOCK_SECONDS)
+                hold(handle, LOCK_SECONDS)
             for name in names:
                 _remove_if_dead(handle, name)
         except OSError:
@@ -195,7 +199,7 @@ def hold(descriptor: int, seconds: float = 0.0) -> None:
         except OSError as error:
             if error.errno in _NO_LOCKS:
                 return
-            if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EINTR):
+            if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EINTR):
                 raise
             if time.monotonic() >= end:
                 raise OSError(errno.EAGAIN, "another process holds the directory's lock") from error

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from outfitter.edges.beside import Beside, flush_path
+from outfitter.edges.beside import LOCK_SECONDS, Beside, flush_path
 from outfitter.edges.content import CHUNK, copy_bytes, digest_of, identity_of, open_source, write_all
 from outfitter.edges.kept import keep, totals
 from outfitter.edges.native_lock import locked
@@ -106,6 +106,8 @@ class _Writer:
         self._looked: dict[str, tuple[Identity, bytes, int]] = {}
         self._tidied: set[str] = set()
         self._written: dict[str, None] = {}
+        # Folders whose lock somebody held for longer than we wait: asked again, but not waited for again.
+        self._held: set[str] = set()
 
     def look(self, path: str, known: Identity | None, digest: bytes | None) -> Seen | None:
         """The file as it is now, links followed; a directory or a special file raises."""
@@ -175,7 +177,8 @@ class _Writer:
         """The temporary with its bytes, not flushed yet; or why there is none."""
         real = os.path.realpath(target)
         try:
-            beside = Beside(real, self._flush)
+            patience = 0.0 if os.path.dirname(real) in self._held else LOCK_SECONDS
+            beside = Beside(real, self._flush, patience)
         except OSError as error:
             return reason(error)
         try:
@@ -183,9 +186,11 @@ class _Writer:
             fill(beside.descriptor)
         except BaseException as error:
             beside.close()
-            if isinstance(error, OSError):
-                return reason(error)
-            raise
+            if not isinstance(error, OSError):
+                raise
+            if error.errno == errno.EAGAIN:
+                self._held.add(os.path.dirname(real))
+            return reason(error)
         return _Begun(real, expected, beside)
 
     def _flush_all(self, descriptors: list[int]) -> dict[int, str]:

@@ -297,6 +297,28 @@ def test_a_live_launcher_s_temporary_is_left_alone(bench):
     assert live.exists()
 
 
+def test_a_folder_that_somebody_holds_is_waited_for_once(bench, monkeypatch):
+    import fcntl
+
+    from outfitter.edges import durable
+
+    monkeypatch.setattr(durable, "LOCK_SECONDS", 0.3)
+    b = bench()
+    for index in range(20):
+        b.history(f"{index}.jsonl")
+    b.launch()
+    for index in range(20):
+        b.write(f"projects/{b.slug}/{index}.jsonl", "more\n", append=True)
+    held = os.open(b.native / "projects" / b.slug, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    b.settle()
+    os.close(held)
+    assert len(b.warnings("another process holds")) == 1
+    assert len(b.kept()) == 1, "all twenty hold the same"
+    assert b.settlement.saved
+    assert b.temporaries() == []
+
+
 def test_a_full_disk_loses_nothing(bench):
     """A write that fails half-way: the durable file is whole, the content kept, no temporary left."""
     b = bench()

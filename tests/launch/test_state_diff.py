@@ -160,6 +160,7 @@ def test_conflicts_are_listed_shown_taken_and_dropped(machine, retained):
     durable = machine.home / ".pi/agent/trust.json"
     assert (one["path"], one["durable"], one["size"], one["credential"]) == ("trust.json", str(durable), 11, False)
     assert one["run"] in machine.run("conflicts").out
+    assert conflicts(machine)["conflicts"][0]["id"] == one["id"]
     assert conflicts(machine, "show", one["id"])["text"] == '{"mine": 1}'
     assert '{"mine": 1}' in machine.run("conflicts", "show", one["id"][:6]).out
     taken = conflicts(machine, "apply", one["id"])
