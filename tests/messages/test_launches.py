@@ -302,9 +302,8 @@ outfitter: notice: Pi reads /M/project/AGENTS.md by itself; it is not passed a s
     assert told(machine, "run", "a", "--harness", "claude", "--", "--system-prompt-file", "x") == snapshot("""\
 exit 0
 --- stderr
-outfitter: notice: /M/project/CLAUDE.md holds the tree's agents.md word for word; claude reads it by itself, so it is not appended again
 outfitter: warning: agent a: there is a pass-through system prompt, which takes the place of the composed one
---- codes: context-native system-prompt-replaced
+--- codes: system-prompt-replaced
 """)
 
 
