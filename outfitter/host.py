@@ -204,7 +204,7 @@ class Runs(NamedTuple):
     open: Callable[[str], tuple[Token, int, int]]
     """(root) → made 0700 with its lock held: the token, device and inode."""
     journal: Callable[[Record], tuple[Notice, ...]]
-    """Replace the journal, and the copy in the run directory; a state directory that cannot be written is a notice."""
+    """Replace the journal, and, from the baseline on, the copy in the run directory; a state directory that cannot be written is a notice."""
     forget: Callable[[str], None]
     """(run id) → its journal is gone."""
     remove: Callable[[str, int, int], tuple[Notice, ...]]

@@ -26,6 +26,7 @@ PREFIX = "outfitter-"
 WEEK_NS = 7 * 86_400 * 1_000_000_000
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _AGENT_LENGTH = 12
+_STAYING = ("unsaved", "retained")
 _ATTEMPTS = 3
 
 
@@ -137,8 +138,9 @@ def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
         place = error.filename or journal_directory(ambient)
         text = f"{place}: {error.strerror or error}: this run could not be recovered if it were killed"
         told = (Notice("notice", "no-journal", text),)
-    if record.inode:
-        # The copy serves `outfitter diff` and launches inside this one; nothing of the run itself depends on it.
+    if (record.phase == "preparing" and record.baseline_digest) or record.phase in _STAYING:
+        # Written before the harness can look, and when the run comes to stay: for `outfitter diff` and for launches inside
+        # this one. Nothing of the run itself depends on it.
         with suppress(OSError):
             _copy_into(record, data)
     return told

@@ -65,7 +65,7 @@ def test_a_run_directory_is_private_marked_and_locked(here):
     assert os.get_inheritable(occupied.token.descriptor)
     with open(lock) as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    assert sorted(path.name for path in root.iterdir()) == ["lock", "run.json"]
+    assert [path.name for path in root.iterdir()] == ["lock"]
 
 
 def test_even_under_an_odd_umask(here):
@@ -84,7 +84,11 @@ def test_the_journal_is_private_whole_and_copied(here):
     assert stat.S_IMODE(journal.stat().st_mode) == 0o600
     assert stat.S_IMODE(here.journals.stat().st_mode) == 0o700
     assert decode(journal.read_bytes()).unwrap() == occupied.record
-    assert journal.read_bytes() == (Path(occupied.record.root) / "run.json").read_bytes()
+    based = evolve(occupied.record, baseline_digest="00")
+    assert not here.runs.journal(based)
+    copy = Path(based.root) / "run.json"
+    assert journal.read_bytes() == copy.read_bytes()
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     inode = journal.stat().st_ino
     assert not here.runs.journal(evolve(occupied.record, phase="started"))
     assert journal.stat().st_ino != inode
@@ -108,10 +112,10 @@ def test_the_copy_is_never_written_into_what_took_the_directorys_place(here, tmp
     other.mkdir()
     os.rename(record.root, record.root + ".moved")
     os.symlink(other, record.root)
-    here.runs.journal(evolve(record, phase="started"))
+    here.runs.journal(evolve(record, baseline_digest="00"))
     os.unlink(record.root)
     os.mkdir(record.root)
-    here.runs.journal(evolve(record, phase="started"))
+    here.runs.journal(evolve(record, baseline_digest="00"))
     assert not list(other.iterdir())
     assert not os.listdir(record.root)
 
@@ -222,9 +226,10 @@ def test_a_directory_that_took_the_place_is_not_claimed(here):
 
 def test_a_lock_that_was_deleted_or_replaced_makes_a_run_untouchable(here):
     occupied = an_open_run(here)
+    (Path(occupied.record.root) / "projection").mkdir()
     (Path(occupied.record.root) / "lock").unlink()
     assert here.runs.claim(occupied.record) is None
-    (Path(occupied.record.root) / "lock").symlink_to("run.json")
+    (Path(occupied.record.root) / "lock").symlink_to("projection")
     assert here.runs.claim(occupied.record) is None
 
 
@@ -246,8 +251,7 @@ def test_a_launcher_killed_before_the_directory_was_whole_leaves_nothing(here):
     ready = prepared(here, plan())
     intent = opened(here, ready)
     record = evolve(let_go(here, intent), device=0, inode=0)
-    for name in ("lock", "run.json"):
-        os.unlink(f"{record.root}/{name}")
+    os.unlink(f"{record.root}/lock")
     here.runs.journal(record)
     for made in ((), (".lock.new",)):
         for name in made:
@@ -308,7 +312,6 @@ def test_the_sweep_takes_what_was_retained_a_week_ago_and_not_a_day_sooner(here)
 def test_a_killed_marker_is_swept_too(here):
     record = let_go(here, an_open_run(here))
     here.runs.forget(record.run_id)
-    os.unlink(record.root + "/run.json")
     os.rename(record.root + "/lock", record.root + "/.lock.new")
     os.truncate(record.root + "/.lock.new", 3)
     age(record.root)
