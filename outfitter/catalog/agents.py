@@ -107,6 +107,9 @@ def agent(demand: Demand, name: str) -> Agent | None:
 
 def decode(demand: Demand, site: Site) -> Agent | None:
     """Front matter with `config.json` over it: a layer's decides over what stands below it, never over what stands above."""
+    if site in demand.memo:
+        known: Agent = demand.memo[site]
+        return known
     document = demand.document(site.layer, site.path, "markdown")
     if document is None:
         return None
@@ -121,10 +124,11 @@ def decode(demand: Demand, site: Site) -> Agent | None:
     fields = Fields(values, origins, Origin(site.layer, document.path, document.positions))
     made = _decoded(site, document, fields)
     _spellings(demand, site, fields)
-    return made._replace(
+    demand.memo[site] = made = made._replace(
         problems=(*(p for _, part in parts for p in part.problems), *fields.problems),
         notices=(*(n for _, part in parts for n in part.notices), *fields.notices),
     )
+    return made
 
 
 def _decoded(site: Site, document: Document, fields: Fields) -> Agent:
