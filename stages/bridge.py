@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from returns.result import Success
 
-from outfitter.bridging.aftermath import Aftermath, Item, aftermath
+from outfitter.bridging.aftermath import Aftermath, Item, aftermath, words
 from outfitter.bridging.telling import kept_notice, policy_notices, trouble_notices
 from outfitter.host import Host
 from outfitter.model.outcome import Change, Settlement, Snapshot
@@ -58,7 +58,10 @@ def _gone(record: Record, baseline: Snapshot, actual: Snapshot) -> tuple[Notice,
 
 
 def _flushed(host: Host) -> tuple[Notice, ...]:
-    why = host.durable.flush()
+    try:
+        why = host.durable.flush()
+    except OSError as error:
+        why = words(error)
     if not why:
         return ()
     return (Notice("warning", "not-flushed", f"saved, but it might not outlive a power cut: {why}"),)

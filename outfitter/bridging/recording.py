@@ -27,8 +27,9 @@ def record_always(host: Host, settings: Settings, record: Record, state: State) 
         return _failed(state, f"{state.key} does not allow {_WANTED}")
     if state.scope == "remote":
         return _failed(state, f"it was decided by {state.origin or 'a remote source'}, which is never written to")
-    kind, path = local_scope(host, settings, record, state)
+    path = "settings.local.yml"
     try:
+        kind, path = local_scope(host, settings, record, state)
         why = _write(host, record, state, path) or _unproved(host, settings, record, state, kind, path)
     except OSError as error:
         why = words(error)

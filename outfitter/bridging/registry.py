@@ -32,14 +32,14 @@ def _rewrite(after: Aftermath, path: str) -> str:
             break
         try:
             content = after.durable.read(path)
+            new = rewritten(content, places(after.record))
+            if new == content:
+                return ""
+            why = after.durable.write(path, new, blake3(content).digest(), None)
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
             return words(error)
-        new = rewritten(content, places(after.record))
-        if new == content:
-            return ""
-        why = after.durable.write(path, new, blake3(content).digest(), None)
     return why
 
 

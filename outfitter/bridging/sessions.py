@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, keep, unreadable
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, keep, unreadable, words
 from outfitter.bridging.files import Job, job, settle_all
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
 
 TOPIC: Topic = "session history"
 _PRIVATE = 0o600
+_LINKED = "its durable place lies behind a link inside the project's folder, which is not followed"
 
 
 def merge_sessions(
@@ -39,8 +40,11 @@ def _job(
     made = job(after, change.path, target, TOPIC, "bridged", after.seeded(change.path), after.behind(change.path))
     if made is None:
         return _no_file(after, change)
-    if _behind_inner_link(bridge.durable, rest, real, tops):
-        reason = "its durable place lies behind a link inside the project's folder, which is not followed"
+    try:
+        reason = _LINKED if _behind_inner_link(bridge.durable, rest, real, tops) else ""
+    except OSError as error:
+        reason = words(error)
+    if reason:
         return keep(after, Item(change.path, "conflict", TOPIC, "failed", reason), target)
     return made._replace(mode=_PRIVATE, keep_mtime=True, log=change.path.endswith(".jsonl"))
 

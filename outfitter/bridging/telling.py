@@ -62,7 +62,10 @@ def _place(item: Item) -> str:
 def kept_notice(after: Aftermath, items: Iterable[Item]) -> Iterator[Notice]:
     """How much is kept by now, of all runs, said by a launch that added to it (spec/50)."""
     if any(item.kept for item in items):
-        count, size = after.durable.kept()
+        try:
+            count, size = after.durable.kept()
+        except OSError:
+            return
         files = "1 file" if count == 1 else f"{count} files"
         yield Notice("notice", "conflicts-kept", f"kept until you take or drop it: {files}, {size} bytes in all")
 
