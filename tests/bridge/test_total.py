@@ -88,6 +88,7 @@ def test_every_effect_in_turn(tmp_path):
         assert not (b.home / ".claude.json.lock").exists()
         number += 1
     assert number > 30
+    print(f"{number} effects of the bridge were refused in turn")
 
 
 def test_all_is_carried_where_nothing_refuses(bench):
