@@ -69,6 +69,7 @@ def skill_switches(composition: Composition) -> Overrides:
     message = f"{left} skills of this tree are visible to codex although the agent does not select them"
     hint = "their paths are no Unicode text, which an override could hold"
     notices = (Notice("warning", "skills-visible", message, hint),) if left else ()
+    notices = (*notices, *_without_extras(composition))
     return Overrides((Override("skills", "skills.config", off),) if off else (), notices)
 
 
@@ -76,6 +77,20 @@ def skills_out_of_reach(composition: Composition) -> tuple[str, ...]:
     """Selected skills that Codex does not read by itself, which nothing can add (spec/40)."""
     read = {skill.physical for skill in composition.visible_skills if skill.selected}
     return tuple(skill.id for skill in composition.skills if skill.source not in read)
+
+
+def _without_extras(composition: Composition) -> tuple[Notice, ...]:
+    """One warning a skill that Codex reads where it lies, without the files that its front matter or the agent adds."""
+    read = {skill.physical for skill in composition.visible_skills if skill.selected}
+    return tuple(
+        Notice(
+            "warning",
+            "skill-extras",
+            f"skill {skill.id}: codex reads it where it lies, without the added {', '.join(part.path for part in skill.extras)}",
+        )
+        for skill in composition.skills
+        if skill.extras and skill.source in read
+    )
 
 
 def _off(skills: list[VisibleSkill]) -> list[dict[str, object]]:

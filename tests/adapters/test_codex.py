@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outfitter.adapters.codex import ADAPTER
 from outfitter.errors import CompositionFailed
-from outfitter.model.composition import Controls, ModelTarget, Server, Subagent, Tools, VisibleSkill
+from outfitter.model.composition import Controls, ModelTarget, Part, Server, Subagent, Tools, VisibleSkill
 from outfitter.model.projection import ProjectionPlan
 from tests.adapters.samples import (
     HOME,
@@ -333,6 +333,12 @@ def test_skills_read_natively_are_neither_doubled_nor_leaked() -> None:
     assert plan.unsupported == ()
     assert plan.native_reads == ("/w/p/.agents/skills/one/SKILL.md",)
     assert (plan.copied, plan.generated) == ((), ())
+
+
+def test_files_added_to_a_skill_that_is_read_where_it_lies_are_a_warning() -> None:
+    one = skill("one")._replace(extras=(Part("/r/ref.md", "references/ref.md"),))
+    plan = planned("codex", composed(skills=(one,), visible_skills=(visible("one", True),)))
+    assert "references/ref.md" in said(plan, "skill-extras")[0]
 
 
 def test_a_subagent_keeps_its_own_of_the_leaders_skills_and_is_warned_of_what_it_cannot_have() -> None:
