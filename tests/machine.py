@@ -96,6 +96,15 @@ class Machine:
             process.returncode, out.decode(errors="surrogateescape"), err.decode(errors="surrogateescape"), seen
         )
 
+    def measure(self, *words, script=()):
+        """(exit code, output and diagnostics, the most memory it took in KiB) of one command, whatever ran before it."""
+        said = self.top / "said"
+        with open(said, "wb") as out:
+            process = self.start(*words, script=script, stdout=out, stderr=out)
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode, said.read_bytes(), usage.ru_maxrss
+
     def run_directories(self):
         return sorted(self.tmp.glob("outfitter-*"))
 
