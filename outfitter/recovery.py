@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, ParamSpec, TypeVar
 from attrs import evolve
 from returns.result import Result, Success
 
-from outfitter.errors import EffectFailed, Interrupted, LaunchError
+from outfitter.errors import Crashed, EffectFailed, Interrupted, LaunchError
 from outfitter.host import Host, Runs, Token
 from outfitter.model.outcome import Settlement, Snapshot
 from outfitter.model.projection import Phase, Record
@@ -131,7 +131,8 @@ def _settled(host: Host, record: Record, settlement: Settlement) -> Recovered:
 def _given_up(host: Host, record: Record, error: LaunchError) -> Effect[Recovered]:
     if isinstance(error, Interrupted):
         return failed(error)
-    reason = f"{error.path}: {error.reason}" if isinstance(error, EffectFailed) else f"internal error ({error})"
+    bug = f": {error.exception}" if isinstance(error, Crashed) else ""
+    reason = f"{error.path}: {error.reason}" if isinstance(error, EffectFailed) else f"internal error{bug}"
     return done(_stay(host.runs, record, Settlement(saved=False, complete=False), reason))
 
 

@@ -1,6 +1,7 @@
 """No notice, finding or kind of error goes unseen: the codes in the source against those in the snapshots beside this file."""
 
 import ast
+import builtins
 import re
 from pathlib import Path
 from typing import get_args
@@ -91,3 +92,15 @@ def test_a_notice_has_a_plain_code_or_comes_from_a_module_known_here():
         if getattr(call.func, "id", "") == "Notice" and call.args and not codes_of(call) and len(call.args) > 1
     }
     assert odd <= IN_PARTS | {"outfitter/catalog/fields.py", "outfitter/edges/documents.py", "outfitter/cli/render.py"}
+
+
+def test_no_message_speaks_of_python():
+    """No trace back and no name of an exception class, Python's or ours (issue 8)."""
+    names = {
+        name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+    }
+    pages = [path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path != Path(__file__)]
+    transcripts = [text for page in pages for text in re.findall(r'snapshot\(\s*"""(.*?)"""', page, re.DOTALL)]
+    words = {word for text in transcripts for word in re.findall(r"[A-Za-z_]+", text)}
+    assert len(transcripts) > 100
+    assert words & (names | {"Traceback", "NamedTuple", *(error.__name__ for error in get_args(LaunchError))}) == set()
