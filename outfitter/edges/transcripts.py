@@ -27,12 +27,17 @@ def newest_head(directory: str) -> bytes | None:
 
 
 def _transcripts(directory: str) -> list[tuple[int, str, str]]:
-    found: list[tuple[int, str, str]] = []
+    """(mtime in ns, name, path) of each; one that vanishes meanwhile is left out."""
     try:
         with os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.name.endswith(_SUFFIX) and entry.is_file():
-                    found.append((entry.stat().st_mtime_ns, entry.name, entry.path))
+            names = [entry for entry in entries if entry.name.endswith(_SUFFIX)]
     except OSError:
-        return found
+        return []
+    found: list[tuple[int, str, str]] = []
+    for entry in names:
+        try:
+            if entry.is_file():
+                found.append((entry.stat().st_mtime_ns, entry.name, entry.path))
+        except OSError:
+            continue
     return found
