@@ -14,7 +14,7 @@ from attrs import evolve
 from returns.result import Success
 
 from outfitter.catalog.assembly import needs
-from outfitter.catalog.demand import Demand, Wants
+from outfitter.catalog.demand import TEXT, Demand, Wants
 from outfitter.host import Sources
 from outfitter.model.layers import Document, DocumentForm, Layer, Layers
 from outfitter.model.request import Problem, Request
@@ -129,8 +129,8 @@ def _read(sources: Sources, layers: Layers, wants: Wants) -> Layers:
         numbered[number] = _listed(sources, numbered[number], path, depth)
     for number, layer in enumerate(numbered):
         documents = {
-            path: _document(sources, f"{layer.root}/{path}", form)
-            for (owner, path), form in wants.documents.items()
+            key: _document(sources, f"{layer.root}/{key.removesuffix(TEXT)}", form)
+            for (owner, key), form in wants.documents.items()
             if owner == number
         }
         if documents:

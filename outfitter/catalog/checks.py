@@ -12,6 +12,7 @@ from outfitter.catalog.assembly import registry_of
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.everything import all_skills
 from outfitter.catalog.fields import Source
+from outfitter.catalog.health import FILES, FOLDERS
 from outfitter.catalog.names import is_portable, is_readable, nearest, portable
 from outfitter.catalog.skills import MANIFESTS, SkillSite
 from outfitter.model.layers import Document
@@ -150,6 +151,9 @@ def _leftovers(demand: Demand, layer: int) -> Iterator[Finding]:
     ]
     if counts:
         yield Finding("note", "not-projected", f"not projected: {', '.join(counts)}", tree.root)
+    if tree.kind == "source" and not any(name in demand.children(layer, "") for name in (*FOLDERS, *FILES)):
+        hint = f"name {tree.root}/.agents" if demand.is_folder(layer, ".agents") else "correct its path, or remove it"
+        yield Finding("warning", "source-empty", "this source is no tree: nothing in it is read", tree.root, hint=hint)
     if tree.kind == "source" and demand.is_file(layer, "settings.yml"):
         yield Finding(
             "note", "settings-of-source", "a source's settings take no effect", demand.place(layer, "settings.yml")

@@ -72,7 +72,7 @@ def closure(demand: Demand, settings: Settings, name: str) -> Closure:
     for file in overlay.files:
         demand.content(file.entry.target)
     notices += overlay.notices
-    problems += visible.problems
+    notices += visible.notices
     names = [
         job for block in (chosen.controls.generic, *chosen.controls.harness.values()) for job in block.deepwork_jobs
     ]

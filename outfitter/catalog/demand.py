@@ -14,6 +14,9 @@ from outfitter.model.layers import Document, DocumentForm, Entry, Layer, Layers
 # Deep enough for every tree that people write; a listing this deep counts as the whole.
 DEEP = 48
 
+# Marks the key of a document that was read as plain text: the same file may be needed with its front matter, too.
+TEXT = "\0text"
+
 
 class Wants(NamedTuple):
     """What to read next: documents as (layer, path) → form, listings as (layer, path) → depth, digests and contents by
@@ -119,10 +122,12 @@ class Demand:
         return entry
 
     def document(self, number: int, path: str, form: DocumentForm) -> Document | None:
-        """A file's parse; None where there is no regular file, or it is wanted first."""
-        found = self.numbered[number].documents.get(path)
+        """A file's parse; None where there is no regular file, or it is wanted first. As text any reading of it will do."""
+        known = self.numbered[number].documents
+        key = path + TEXT if form == "text" else path
+        found = known.get(path) or known.get(key)
         if found is None and self.is_file(number, path):
-            self.wants.documents[(number, path)] = form
+            self.wants.documents[(number, key)] = form
         return found
 
     def digest(self, physical: str) -> str:

@@ -6,6 +6,7 @@ from outfitter.catalog.agents import agent, sites
 from outfitter.catalog.closure import SERVER_FILES, closure, extension_files
 from outfitter.catalog.demand import DEEP, Demand
 from outfitter.catalog.health import layer_notices
+from outfitter.catalog.native import visible
 from outfitter.catalog.servers import select
 from outfitter.catalog.skills import SkillSite, sites_in
 from outfitter.model.layers import Layers
@@ -23,6 +24,7 @@ def needs_names(layers: Layers) -> Demand:
     for layer in range(len(demand.trees)):
         for folder in ("commands", "knowledge"):
             demand.is_folder(layer, folder) and demand.listed(layer, folder, DEEP)
+    visible(demand, ())
     layer_notices(demand)
     return demand
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from outfitter.catalog.agents import Agent
@@ -10,7 +11,7 @@ from outfitter.catalog.prompts import STATES
 from outfitter.catalog.skills import is_off
 from outfitter.model.composition import Command, JobRoot, Knowledge
 from outfitter.model.layers import Entry
-from outfitter.model.request import Notice, Problem
+from outfitter.model.request import Notice
 
 # Files of an overlay that are merged key by key rather than replaced (spec/40).
 MERGED = (".mcp.json", "mcp.json", "settings.json", "keybindings.json")
@@ -26,6 +27,10 @@ PI_STATE = (
 def is_pi_state(path: str) -> bool:
     """Whether a path in Pi's directory is the program's own to write."""
     return path.partition("/")[0] in PI_STATE
+
+
+_FRONT = re.compile(r"---[ \t]*\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
+_ENABLED = re.compile(r"""^enabled[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
 
 
 class OverlayFile(NamedTuple):
@@ -167,41 +172,58 @@ def _held(demand: Demand, layer: int, path: str) -> tuple[str, ...]:
 
 
 class Visible(NamedTuple):
-    """Commands and knowledge that an agent sees, and what was wrong with them."""
+    """Commands and knowledge that an agent sees, and what could not be read of them."""
 
     commands: tuple[Command, ...]
     knowledge: tuple[Knowledge, ...]
-    problems: tuple[Problem, ...]
+    notices: tuple[Notice, ...]
 
 
 def visible(demand: Demand, line: tuple[Agent, ...]) -> Visible:
-    """Shared commands and knowledge and those of the line, by id: the nearest agent's over the shared ones, higher layers first."""
-    homes = ["", *(f"agents/{one.id}/" for one in line)]
+    """Shared commands and knowledge and those of the line, by id: the nearest agent's over the shared ones, higher layers first.
+
+    They are passed on as they are, so that front matter which is no YAML stops nothing; only `enabled` is looked at.
+    """
     commands: dict[str, Command] = {}
     knowledge: dict[str, Knowledge] = {}
-    problems: list[Problem] = []
-    for home in homes:
+    notices: list[Notice] = []
+    for home in ("", *(f"agents/{one.id}/" for one in line)):
         for layer in reversed(range(len(demand.trees))):
-            _add_commands(demand, layer, f"{home}commands", commands, problems)
-            for name in demand.children(layer, f"{home}knowledge"):
-                path = f"{home}knowledge/{name}"
-                if demand.is_folder(layer, path) or demand.is_file(layer, path):
-                    key = name.removesuffix(".md")
-                    knowledge[key] = Knowledge(key, demand.place(layer, path), demand.layer(layer).label)
+            _add_commands(demand, layer, f"{home}commands", commands, notices)
+            _add_knowledge(demand, layer, f"{home}knowledge", knowledge)
     ordered = tuple(commands[key] for key in sorted(commands))
-    return Visible(ordered, tuple(knowledge[key] for key in sorted(knowledge)), tuple(problems))
+    return Visible(ordered, tuple(knowledge[key] for key in sorted(knowledge)), tuple(notices))
 
 
-def _add_commands(demand: Demand, layer: int, base: str, commands: dict[str, Command], problems: list[Problem]) -> None:
+def _add_commands(demand: Demand, layer: int, base: str, commands: dict[str, Command], notices: list[Notice]) -> None:
     if not demand.is_folder(layer, base) or not demand.listed(layer, base, DEEP):
         return
     for entry in demand.below(layer, base):
-        document = demand.document(layer, entry.path, "markdown") if entry.path.endswith(".md") else None
+        document = demand.document(layer, entry.path, "text") if entry.path.endswith(".md") else None
         if document is None:
             continue
         key = entry.path[len(base) + 1 :].removesuffix(".md")
-        problems += document.problems
-        if is_off(document.value):
+        for problem in document.problems:
+            notices.append(Notice("warning", "command-unreadable", f"{problem.path} {problem.message}; left out"))
+        if _is_off_text(document.text):
             commands.pop(key, None)
         elif not document.problems:
             commands[key] = Command(key, document.text, document.path, demand.layer(layer).label)
+
+
+def _add_knowledge(demand: Demand, layer: int, base: str, knowledge: dict[str, Knowledge]) -> None:
+    for name in demand.children(layer, base):
+        path = f"{base}/{name}"
+        key = name.removesuffix(".md")
+        document = demand.document(layer, path, "text") if name.endswith(".md") else None
+        if document and _is_off_text(document.text):
+            knowledge.pop(key, None)
+        elif demand.is_folder(layer, path) or demand.is_file(layer, path):
+            knowledge[key] = Knowledge(key, demand.place(layer, path), demand.layer(layer).label)
+
+
+def _is_off_text(text: str) -> bool:
+    """Whether a text's front matter, YAML or not, says `enabled: false`."""
+    head = _FRONT.match(text)
+    said = _ENABLED.search(head.group()) if head else None
+    return bool(said and is_off({"enabled": said.group(1)}))

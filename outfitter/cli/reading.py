@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import evolve
 from returns.result import Success
 
 from outfitter.catalog.assembly import assemble_from, registry_of
@@ -34,8 +35,12 @@ def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Lay
 
 
 def composed(layers: Layers, settings: Settings, agent: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
-    """A composition that is looked at, not launched: a credential that is not set here is no reason to refuse."""
-    return composed_from(Demand(layers), settings, agent, env)
+    """A composition that is looked at, not launched: a credential that is not set here is no reason to refuse.
+
+    Its notices are those of the settings, too.
+    """
+    made = composed_from(Demand(layers), settings, agent, env)
+    return made.map(lambda one: evolve(one, notices=tuple(dict.fromkeys((*settings.notices, *one.notices)))))
 
 
 def composed_from(

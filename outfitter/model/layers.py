@@ -51,7 +51,8 @@ class Entry(NamedTuple):
 class Layer(Value):
     """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
 
-    `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`.
+    `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`
+    (one that was needed as plain text has a marked key of its own).
     `names` is the index of `entries` by folder, where it was made already. `listed` says of which folders the names are in `entries`, and how many levels deep. Kind `repository` is the project root itself, for `repo_file`.
     """
 

@@ -204,6 +204,15 @@ def test_validate_looks_at_servers_and_models_that_nobody_selects(machine):
     assert "literal-k3y" not in ended.out + ended.err
 
 
+def test_validate_names_a_source_that_is_no_tree(machine):
+    machine.agent("a")
+    machine.put(machine.top / "repo/.agents/agents/b/agent.md", "You are B.")
+    machine.settings("sources: [{path: ../../repo}]\n")
+    ended = machine.run("validate")
+    assert f"warning: {machine.top}/repo: this source is no tree" in ended.out
+    assert f"hint: name {machine.top}/repo/.agents" in ended.out
+
+
 def test_validate_checks_state_persistence_for_every_harness(machine):
     machine.agent("a")
     machine.settings("state_persistence:\n  settings.json: symlnk\n  nowhere/: warn\n  auth.json: symlink\n")

@@ -118,3 +118,18 @@ def test_commands_and_knowledge_by_id(stand):
     made = stand.compose("a")
     assert [(command.id, command.text) for command in made.commands] == [("fix", "base fix"), ("git/commit", "commit")]
     assert [one.id for one in made.knowledge] == ["book", "facts"]
+
+
+def test_front_matter_of_commands_that_is_no_yaml_stops_nothing(stand):
+    text = "---\nargument-hint: [issue] [priority]\n---\nFix $1\n"
+    stand.put(".agents/commands/fix.md", text)
+    stand.put(".agents/commands/off.md", '---\nargument-hint: [a] [b]\nenabled: "no"\n---\nx')
+    stand.put(".agents/commands/latin.md", b"\xff")
+    stand.put(".agents/commands/body.md", "x\n---\nenabled: false\n---\n")
+    stand.put("../home/.agents/knowledge/k.md", "home")
+    stand.put(".agents/knowledge/k.md", "---\nenabled: false\n---\nproject")
+    made = stand.compose("a")
+    assert [(command.id, command.text) for command in made.commands][1] == ("fix", text)
+    assert [command.id for command in made.commands] == ["body", "fix"]
+    assert [n.code for n in made.notices] == ["command-unreadable"]
+    assert made.knowledge == ()

@@ -174,3 +174,18 @@ def test_an_unclosed_fence_is_reported(stand):
     (problem,) = stand.compose("a").problems
     assert "fence" in problem.message
     assert problem.at.line == 1
+
+
+def test_one_file_may_be_context_and_prompt(stand):
+    stand.put(".agents/agents.md", "---\nx: 1\n---\nContext.")
+    stand.skill("one", "description: d")
+    front = "append_system_prompt: [{file: agents.md}, {file: skills/one/SKILL.md}]\nskills: [one]"
+    stand.agent("a", front)
+    made = stand.compose("a")
+    assert [fragment.content for fragment in made.fragments] == [
+        "Context.\n",
+        "---\nx: 1\n---\nContext.\n",
+        "---\ndescription: d\n---\ndo it\n",
+        "You are A.\n",
+    ]
+    assert made.skills[0].description == "d"
