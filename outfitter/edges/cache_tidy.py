@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from typing import NamedTuple
 
 SHORT_CUTS = ("documents", "fingerprints", "probes")
@@ -26,7 +27,7 @@ def prune(cache: str, now: float, days: float) -> Removed:
     """Remove short cuts that no launch has written for so many days."""
     files = size = 0
     for name in SHORT_CUTS:
-        for folder, _, members in os.walk(os.path.join(cache, name)):
+        for folder, _, members in _walk(os.path.join(cache, name)):
             for member in members:
                 path = os.path.join(folder, member)
                 try:
@@ -56,9 +57,14 @@ def contents(cache: str) -> dict[str, Removed]:
     return {name: _count(os.path.join(cache, name)) for name in names if os.path.isdir(os.path.join(cache, name))}
 
 
+def _walk(place: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """What is below a folder of ours; nothing where a link stands in its place, for what it leads to is somebody else's."""
+    return iter(()) if os.path.islink(place) else os.walk(place)
+
+
 def _count(place: str) -> Removed:
     files = size = 0
-    for folder, _, members in os.walk(place):
+    for folder, _, members in _walk(place):
         for member in members:
             try:
                 size += os.lstat(os.path.join(folder, member)).st_size
