@@ -84,7 +84,7 @@ def cold(bench: Bench, tier: str) -> Result:
     if "b3sum" in peers.programs:
         racing.append(bench.shell("b3sum", f"find {place} -type f -print0 | xargs -0 -n 2000 -P 2 b3sum"))
     if "git" in peers.programs:
-        git = f"git --git-dir={shlex.quote(scratch)}/git --work-tree={place}"
+        git = f"git -c core.compression=0 --git-dir={shlex.quote(scratch)}/git --work-tree={place}"
         racing.append(
             bench.shell("git add", f"{git} init -q && {git} add -A")._replace(
                 before=lambda: _fresh(bench.site, scratch)
@@ -138,7 +138,7 @@ def warm(bench: Bench, tier: str) -> Result:
     if "find" in peers.programs:
         racing.append(bench.shell("find -printf", f"find {place} -type f -printf '%s %T@ %p\\n'"))
     if "git" in peers.programs:
-        git = f"git --git-dir={shlex.quote(scratch)}/git --work-tree={place}"
+        git = f"git -c core.compression=0 --git-dir={shlex.quote(scratch)}/git --work-tree={place}"
         subprocess.run(["sh", "-c", f"{git} init -q && {git} add -A"], env=site.env, check=True)
         racing.append(bench.shell("git diff-files", f"{git} diff-files --name-only"))
     if "dvc-data" in peers.modules:

@@ -160,9 +160,9 @@ class Trees(NamedTuple):
 
     scan: Callable[[str, Sequence[Row], int, bool], Tree]
     """(root, known rows, their taken_ns, trusted) → the tree now. `trusted`: the rows were written by us and nothing else ran yet."""
-    save_baseline: Callable[[str, Tree, tuple[Row, ...]], None]
+    save_baseline: Callable[[str, Tree, Sequence[Row]], None]
     """(baseline file, tree, durable rows) → written once, exclusively."""
-    load_baseline: Callable[[str], tuple[Tree, tuple[Row, ...]]]
+    load_baseline: Callable[[str], tuple[Tree, Sequence[Row]]]
     """The inverse; raises `OSError` where it is missing or damaged."""
     look_again: Callable[[str, Sequence[Row], int], Sequence[Row]]
     """(directory, known rows, their taken_ns) → those of the known paths that are regular files now, as they are now; no other file is read."""

@@ -58,6 +58,13 @@ class Folder(NamedTuple):
         """The names, in order."""
         return self.names.split(b"\0") if self.tags else []
 
+    def place(self, name: bytes) -> int:
+        """The index of a child, -1 where there is none."""
+        if not name or not self.tags:
+            return -1
+        at = (b"\0" + self.names + b"\0").find(b"\0" + name + b"\0")
+        return self.names.count(b"\0", 0, at) if at > 0 else at
+
     def row(self, index: int, name: bytes) -> Row:
         """One child as a row; `name` is `children()[index]`."""
         device, inode, size, mtime, ctime, mode = STAT.unpack_from(self.stats, index * STAT.size)
@@ -113,8 +120,8 @@ class Rows(Sequence[Row]):
         """The row at a path, or None."""
         parent, name = posixpath.split(path)
         folder = self.folders.get(parent)
-        names = folder.children() if folder else []
-        return folder.row(names.index(name), name) if folder and name in names else None
+        place = folder.place(name) if folder else -1
+        return folder.row(place, name) if folder and place >= 0 else None
 
 
 def join(parent: bytes, name: bytes) -> bytes:

@@ -46,7 +46,9 @@ def diff(record: Record, baseline: Snapshot, actual: Snapshot) -> Outcome[tuple[
 
 def _picked(rows: Sequence[Row], paths: frozenset[bytes]) -> dict[bytes, Row]:
     """The few rows that matter of what may be a hundred thousand."""
-    return {row.path: row for row in rows if row.path in paths}
+    packed = pack(rows)
+    found = {path: packed.at(path) for path in paths}
+    return {path: row for path, row in found.items() if row}
 
 
 def _telling(differences: list[Difference]) -> Iterator[Difference]:

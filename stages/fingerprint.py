@@ -17,7 +17,7 @@ from outfitter.host import Durable, Runs, Trees
 from outfitter.model.outcome import Row, Snapshot
 from outfitter.model.projection import Based, Projected, Record, State
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.tree import GRANULARITY_NS, Folder, tree_of
+from outfitter.tree import GRANULARITY_NS, Folder, Rows, pack, tree_of
 from outfitter.zones import Zones, ground, raw, text, zones
 
 
@@ -30,9 +30,10 @@ def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]
     def take() -> Outcome[Based]:
         tree = trees.scan(projected.record.projection, projected.rows, 0, True)
         record = evolve(projected.record, baseline_digest=tree.digest.hex())
-        trees.save_baseline(record.root + "/baseline", tree, projected.durable)
+        durable = pack(projected.durable)
+        trees.save_baseline(record.root + "/baseline", tree, durable)
         notices = (*projected.notices, *runs.journal(record))
-        return Success(Based(record, Snapshot(tree, projected.durable), notices))
+        return Success(Based(record, Snapshot(tree, durable), notices))
 
     return attempt("take the baseline of the projection", take)
 
@@ -54,27 +55,46 @@ def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: 
     return attempt("compare the projection with its baseline", take)
 
 
-def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows of every durable counterpart that exists now: those there were, and files that appeared since."""
+def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequence[Row]) -> Rows:
+    """The rows of every durable counterpart that exists now: those there were, and files that appeared since.
+
+    Whole directories are looked at at once, for there may be a hundred thousand files; links are followed one by one.
+    """
     held = zones(record)
     single: dict[str, Row | None] = {state.key: None for state in record.states if _wanted(state)}
-    seeded: dict[tuple[str, str], list[Row]] = {}
-    for row in before:
-        path = text(row.path)
-        tree, prefix = _tree_of(held, path)
+    alone = {raw(posixpath.dirname(path)) for path in (*held.files, *held.bridges, *held.entries)}
+    seeded: dict[tuple[str, str], dict[bytes, Folder]] = {}
+    for path, folder in pack(before).folders.items():
+        tree, prefix = ("", "") if path in alone else _tree_of(held, text(path))
         if tree:
-            below = row._replace(path=row.path[len(raw(prefix)) :])
-            seeded.setdefault((tree, prefix), []).append(below)
+            below = path[len(raw(prefix)) :]
+            seeded.setdefault((tree, prefix), {})[below] = folder._replace(path=below, digest=b"")
         else:
-            single[path] = row
-    rows: list[Row] = []
-    for (tree, prefix), parts in seeded.items():
-        found = {row.path: row for row in trees.look_again(tree, parts, record.started_ns)}
-        rows += [row._replace(path=raw(prefix) + row.path) for row in found.values()]
-        # Gone, or a link to a file: links are followed one by one.
-        single |= {prefix + text(row.path): row for row in parts if row.path not in found}
-    rows += [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
-    return tuple(sorted(rows))
+            single |= {text(row.path): row for row in Rows({path: folder})}
+    folders: dict[bytes, Folder] = {}
+    for (tree, prefix), known in seeded.items():
+        now = pack(trees.look_again(tree, Rows(known), record.started_ns)).folders
+        for path, folder in known.items():
+            found = now.get(path)
+            if found is None or found.names != folder.names:
+                gone = frozenset(folder.children()) - frozenset(found.children() if found else ())
+                single |= {prefix + text(row.path): row for row in Rows({path: folder}) if _name(row) in gone}
+            if found:
+                folders[raw(prefix) + path] = found._replace(path=(raw(prefix) + path).rstrip(b"/"))
+    rest = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
+    return _together(folders, rest)
+
+
+def _name(row: Row) -> bytes:
+    return posixpath.basename(row.path)
+
+
+def _together(folders: dict[bytes, Folder], rows: Sequence[Row]) -> Rows:
+    """Packed folders and single rows as one; a folder that some of the rows belong to is packed anew."""
+    whole = {folder.path: folder for folder in folders.values()}
+    for path in {posixpath.dirname(row.path) for row in rows} & whole.keys():
+        rows = [*rows, *Rows({path: whole.pop(path)})]
+    return Rows({**whole, **pack(rows).folders} if rows else whole)
 
 
 def _wanted(state: State) -> bool:
@@ -90,7 +110,8 @@ def _tree_of(held: Zones, path: str) -> tuple[str, str]:
     at = ground(held, path)
     if at.bridge and at.bridge.path.endswith("/"):
         project = path[len(at.bridge.path) :].split("/", 1)[0]
-        return posixpath.join(at.bridge.durable, project), f"{at.bridge.path}{project}/"
+        prefix = f"{at.bridge.path}{project}/" if project else at.bridge.path
+        return posixpath.join(at.bridge.durable, project).rstrip("/"), prefix
     if at.state and at.state_path.endswith("/") and at.state.durable:
         return at.state.durable, at.state_path
     return "", ""

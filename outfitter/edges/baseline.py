@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from errno import EBADMSG
 
 from outfitter.edges.scan import look_again, scan
 from outfitter.host import Trees
 from outfitter.model.outcome import Row, Tree
+from outfitter.tree import Rows
 from outfitter.treefile import dump, load
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def save_baseline(path: str, tree: Tree, durable: tuple[Row, ...]) -> None:
+def save_baseline(path: str, tree: Tree, durable: Sequence[Row]) -> None:
     """Write `path` (0600), which must not exist; nothing is left of it where that fails."""
     data = memoryview(dump(tree, durable))
     descriptor = os.open(path, _NEW, 0o600)
@@ -27,13 +29,13 @@ def save_baseline(path: str, tree: Tree, durable: tuple[Row, ...]) -> None:
         os.close(descriptor)
 
 
-def load_baseline(path: str) -> tuple[Tree, tuple[Row, ...]]:
+def load_baseline(path: str) -> tuple[Tree, Rows]:
     """The tree and the durable rows that were saved; raises `OSError` where the file is missing or damaged."""
     with open(path, "rb") as file:
         loaded = load(file.read())
     if loaded is None:
         raise OSError(EBADMSG, "damaged baseline", path)
-    return loaded[0], tuple(loaded[1])
+    return loaded
 
 
 TREES = Trees(scan, save_baseline, load_baseline, look_again)

@@ -11,7 +11,7 @@ from errno import EAGAIN, errorcode
 from outfitter.edges.finding import CHANGED, PENDING, UNREADABLE
 from outfitter.edges.walk import Pass
 from outfitter.model.outcome import Row, Tree
-from outfitter.tree import GRANULARITY_NS, NO_DIGEST, Rows, pack, tree_of
+from outfitter.tree import GRANULARITY_NS, NO_DIGEST, Folder, Rows, pack, tree_of
 
 # Below these, one process is done before others could be started.
 PARALLEL_FILES = 400
@@ -40,19 +40,26 @@ def scan(root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool, *, 
             gc.enable()
 
 
-def look_again(root: str, known_rows: Sequence[Row], taken_ns: int) -> Sequence[Row]:
+def look_again(root: str, known_rows: Sequence[Row], taken_ns: int) -> Rows:
     """Those of the known paths below `root` that are regular files now, as they are now; no file but these is read.
 
     `taken_ns` as for `scan`. An absent `root` holds none of them.
     """
     known = pack(known_rows).folders
+    limit = taken_ns - GRANULARITY_NS
     try:
-        walk = _walked(
-            root, lambda descriptor: Pass(descriptor, known, taken_ns - GRANULARITY_NS, True, only_known=True)
-        )
+        walk = _walked(root, lambda descriptor: Pass(descriptor, known, limit, True, only_known=True))
     except (FileNotFoundError, NotADirectoryError):
-        return ()
-    return tuple([row for row in Rows(walk.folders) if row.tag in "fx"])
+        return Rows({})
+    return Rows({path: _regular(folder) for path, folder in walk.folders.items()})
+
+
+def _regular(folder: Folder) -> Folder:
+    """A folder's regular files."""
+    if not folder.tags.strip(b"fx"):
+        return folder
+    rows = [folder.row(index, name) for index, name in enumerate(folder.children()) if folder.tags[index] in b"fx"]
+    return pack(rows).folders.get(folder.path, Folder(folder.path, b"", b"", b"", b""))
 
 
 def _walked(root: str, begin: Callable[[int], Pass]) -> Pass:

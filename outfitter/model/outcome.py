@@ -109,5 +109,5 @@ class Settlement(NamedTuple):
             final_digest=tree.digest.hex(),
             complete=tree.complete,
             entries=len(tree.rows),
-            unreadable=sum(row.tag == "u" for row in tree.rows),
+            unreadable=0 if tree.complete else sum(row.tag == "u" for row in tree.rows),
         )
