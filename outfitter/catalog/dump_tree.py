@@ -76,7 +76,7 @@ def _pick(writer: Writer, one: Agent, number: int, slug: str, references: tuple[
         return slug
     placed: list[dict[str, str]] = []
     for source in references:
-        for part in expand(writer.demand, source, "references")[0]:
+        for part in (part for _, parts in expand(writer.demand, source, "references").groups for part in parts):
             path = f"references/{one.id}-{number}/{part.path.partition('/')[2]}"
             writer.copy(path, part.source, part.executable)
             placed.append({"file": path})

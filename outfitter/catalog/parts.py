@@ -10,7 +10,7 @@ from typing import NamedTuple
 from outfitter.catalog.demand import DEEP, Demand
 from outfitter.catalog.fields import Fields, Origin, Source
 from outfitter.catalog.manifests import SECTIONS
-from outfitter.catalog.prompts import STATES, Found, locate, refused
+from outfitter.catalog.prompts import STATES, locate, refused
 from outfitter.catalog.skills import SkillSite
 from outfitter.model.composition import Part
 from outfitter.model.layers import Document, Entry
@@ -53,19 +53,21 @@ def _extras(
     wanted = {key: value for key in SECTIONS if _names_files(value := values.get(key))}
     fields = Fields(wanted, {}, home)
     landed: dict[str, Part] = {}
+    bases = {"/".join(path.split("/")[:2]) for path in shipped}
     problems: list[Problem] = []
     notices: list[Notice] = []
     for section in SECTIONS:
         for source in (*fields.sources(section), *(added if section == "references" else ())):
-            parts, found = expand(demand, source, section)
-            problems += [found.problem] if found.problem else []
-            notices += [found.notice] if found.notice else []
-            for part in parts:
-                if part.path in shipped or part.path in landed:
+            meant = expand(demand, source, section)
+            problems += meant.problems
+            notices += meant.notices
+            for base, parts in meant.groups:
+                if base in bases:
                     place = source.place
-                    text = f"{source.path!r} lands on {part.path}, which is there already"
+                    text = f"{source.path!r} lands on {base}, which is there already"
                     problems.append(Problem(place.path, text, place.key, place.at, "rename one of the two"))
-                landed[part.path] = part
+                bases.add(base)
+                landed.update({part.path: part for part in parts})
     ordered = tuple(landed[path] for path in sorted(landed))
     return ordered, (*fields.problems, *problems), tuple(notices)
 
@@ -75,52 +77,68 @@ def _names_files(value: object) -> bool:
     return any(isinstance(item, Mapping) and ("file" in item or "repo_file" in item) for item in items)
 
 
-def expand(demand: Demand, source: Source, section: str) -> tuple[list[Part], Found]:
+class Meant(NamedTuple):
+    """What one source means: by the base name under which each entry lands, its files; and what was wrong."""
+
+    groups: tuple[tuple[str, tuple[Part, ...]], ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def expand(demand: Demand, source: Source, section: str) -> Meant:
     """The files that one source means: a file, a whole directory, or what a pattern matches; each lands by its base name."""
     if _GLOB.search(source.path):
         return _matched(demand, source, section)
     found = locate(demand, source, "")
-    if found.entry is None:
-        return [], found
-    return _landed(demand, found.layer, found.entry, section), found
+    said = Meant((), (found.problem,) if found.problem else (), (found.notice,) if found.notice else ())
+    return _landed(demand, found.layer, (found.entry,), section) if found.entry else said
 
 
-def _landed(demand: Demand, layer: int, entry: Entry, section: str) -> list[Part]:
-    name = posixpath.basename(entry.path)
-    if entry.kind == "file":
-        return [Part(entry.target, f"{section}/{name}", entry.executable)]
-    inside = len(entry.path) - len(name)
-    return [
-        Part(below.target, f"{section}/{below.path[inside:]}", below.executable)
-        for below in demand.below(layer, entry.path)
-        if below.kind == "file"
-    ]
+def _landed(demand: Demand, layer: int, entries: Iterable[Entry], section: str) -> Meant:
+    """Files as they are, directories whole; a link in one that leads out or nowhere is left out with a warning."""
+    groups: list[tuple[str, tuple[Part, ...]]] = []
+    notices: list[Notice] = []
+    for entry in entries:
+        base = f"{section}/{posixpath.basename(entry.path)}"
+        below = demand.below(layer, entry.path) if entry.kind == "directory" else [entry]
+        inside = len(entry.path)
+        parts = (Part(one.target, base + one.path[inside:], one.executable) for one in below if one.kind == "file")
+        groups.append((base, tuple(parts)))
+        for one in below:
+            if one.kind not in ("file", "directory"):
+                text = f"{demand.place(layer, one.path)} {STATES[one.kind]}; skipped"
+                notices.append(Notice("warning", "entry-skipped", text))
+    return Meant(tuple(groups), (), tuple(notices))
 
 
-def _matched(demand: Demand, source: Source, section: str) -> tuple[list[Part], Found]:
+def _matched(demand: Demand, source: Source, section: str) -> Meant:
+    place = source.place
     wrong = refused(source.path)
     if wrong:
-        return [], Found(problem=Problem(source.place.path, wrong, source.place.key, source.place.at))
-    layer = demand.repository if source.repository else source.place.layer
-    pattern = posixpath.normpath(source.path)
-    fixed = pattern[: _GLOB.search(pattern).start()].rpartition("/")[0]  # type: ignore[union-attr]
-    depth = DEEP if "**" in pattern else pattern.count("/") - (fixed.count("/") + 1 if fixed else 0) + 1
+        return Meant((), (Problem(place.path, wrong, place.key, place.at),))
+    layer = demand.repository if source.repository else place.layer
+    matching = _matching(demand, layer, posixpath.normpath(source.path))
+    if matching or demand.wants:
+        return _landed(demand, layer, matching, section)
+    text = f"{source.path!r} matches nothing"
+    if source.repository:
+        return Meant((), (), (Notice("warning", "repo-file-missing", f"{place.path}: {place.key}: {text}"),))
+    return Meant((), (Problem(place.path, text, place.key, place.at),))
+
+
+def _matching(demand: Demand, layer: int, pattern: str) -> list[Entry]:
+    """The entries that a pattern means, sorted by path; across folders (`**`) only files."""
+    first = _GLOB.search(pattern)
+    fixed = pattern[: first.start() if first else 0].rpartition("/")[0]
+    deep = "**" in pattern
+    depth = DEEP if deep else pattern.count("/") - (fixed.count("/") + 1 if fixed else 0) + 1
     if fixed:
         demand.find(layer, fixed)
     demand.listed(layer, fixed, depth)
+    kinds = ("file",) if deep else ("file", "directory")
     compiled = _pattern(pattern)
-    parts: list[Part] = []
-    for path, entry in demand.layer(layer).entries.items():
-        if entry.kind in ("file", "directory") and compiled.fullmatch(path):
-            parts += _landed(demand, layer, entry, section)
-    if parts or demand.wants:
-        return parts, Found()
-    text = f"{source.path!r} matches nothing"
-    if source.repository:
-        return [], Found(
-            notice=Notice("warning", "repo-file-missing", f"{source.place.path}: {source.place.key}: {text}")
-        )
-    return [], Found(problem=Problem(source.place.path, text, source.place.key, source.place.at))
+    entries = demand.layer(layer).entries.items()
+    return [entry for path, entry in sorted(entries) if entry.kind in kinds and compiled.fullmatch(path)]
 
 
 def _pattern(pattern: str) -> re.Pattern[str]:

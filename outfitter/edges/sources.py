@@ -131,7 +131,9 @@ class _Walk:
             return []
 
     def enters(self, item: os.DirEntry[str], entry: Entry, trail: tuple[str, ...]) -> bool:
-        """Whether a folder is walked: real ones are, linked ones unless they lead back or were taken often enough."""
+        """Whether a folder is walked: real ones but git's own are, linked ones unless they lead back or were taken often enough."""
+        if item.name == ".git":
+            return False
         if not item.is_symlink():
             return True
         if entry.target in trail:

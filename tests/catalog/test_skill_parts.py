@@ -74,6 +74,8 @@ def test_a_link_out_of_the_boundary_is_left_out_with_one_warning(stand):
     [
         "references: [{file: a/x.md}, {file: b/x.md}]",
         "references: {file: a/own.md}",
+        "references: {file: d/shipped}",
+        "references: [{file: d/shipped2}, {file: e/shipped2}]",
         "references: {file: 'a*/x.md'}\nscripts: {file: 'none/*.sh'}",
         "references: {file: gone.md}",
         "references: {file: ../x}",
@@ -83,10 +85,11 @@ def test_a_link_out_of_the_boundary_is_left_out_with_one_warning(stand):
     ],
 )
 def test_collisions_and_missing_files_are_errors(stand, front):
-    for name in ("a/x.md", "b/x.md", "a/own.md", "a2/x.md"):
+    for name in ("a/x.md", "b/x.md", "a/own.md", "a2/x.md", "d/shipped/1", "d/shipped2/1", "e/shipped2/2"):
         stand.put(f".agents/{name}", "")
     stand.link(".agents/out", "/etc")
     stand.put(".agents/skills/one/references/own.md", "own")
+    stand.put(".agents/skills/one/references/shipped/0", "own")
     stand.skill("one", f"description: d\n{front}")
     problems = stand.compose("a").problems
     assert problems
@@ -151,3 +154,19 @@ def test_a_broken_skill_that_is_not_selected_stops_nothing(stand):
     stand.agent("a", "")
     stand.skill("one", "metadata: [")
     assert stand.compose("a").skills == ()
+
+
+def test_a_pattern_across_folders_takes_files_and_leaves_git_alone(stand):
+    stand.put(".git/hooks/x.md", "git")
+    stand.put("docs/a.md", "a")
+    stand.put("docs/b/c.md", "c")
+    stand.skill("one", "description: d\nreferences: {repo_file: '**/*.md'}")
+    assert sorted(parts(stand)) == ["references/SKILL.md", "references/a.md", "references/agent.md", "references/c.md"]
+
+
+def test_a_directory_with_a_link_that_leads_out(stand):
+    stand.put(".agents/docs/a.md", "a")
+    stand.link(".agents/docs/out.md", "/etc/hostname")
+    stand.skill("one", "description: d\nreferences: {file: docs}")
+    got = summary(stand.compose("a"))
+    assert (got["files"], got["warnings"]) == ({"one": ["references/docs/a.md"]}, ["entry-skipped"])
