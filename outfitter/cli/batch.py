@@ -21,7 +21,7 @@ from outfitter.model.request import Notice
 
 SUMMARY = "Run an agent once for each input: a file, each file of a directory, or each line of a .jsonl."
 EXAMPLES = (
-    "outfitter batch tasks/ --agent reviewer --harness claude --out results --jobs 4",
+    "outfitter batch tasks --agent reviewer --out results --jobs 4",
     "outfitter batch tasks.jsonl --agent reviewer --out results --executor dask --scheduler tcp://10.0.0.5:8786",
 )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
 import sys
+import textwrap
 from typing import Any
 
 from outfitter.cli.context import Context
@@ -52,7 +54,7 @@ def _play(context: Context, options: argparse.Namespace, actor: Any) -> int:
     ):
         ground.furnish(scenario, model.url, actor)
         if not options.json:
-            _introduce(context, ground, model.url, actor)
+            _introduce(context, ground, model.url, actor, bool(options.harness))
         asked = ("run", AGENT, "--harness", actor.harness, *scenario.options, "--retain-projection", "--")
         ran = ground.outfitter(*asked, *scenario.arguments)
         changes = diff_changes(ground.outfitter("diff", "--all", "--json").data)
@@ -76,13 +78,13 @@ def _play(context: Context, options: argparse.Namespace, actor: Any) -> int:
     return 1 if wrong else 0
 
 
-def _introduce(context: Context, ground: Any, url: str, actor: Any) -> None:
+def _introduce(context: Context, ground: Any, url: str, actor: Any, asked: bool) -> None:
     for reason in actor.passed_over:
         context.console.say(Notice("notice", "passed-over", reason))
     told = actor.version if actor.version.startswith(actor.id) else f"{actor.id} {actor.version}"
     who = f"{told} ({actor.program})"
     if actor.id == "stand-in":
-        who = "a STAND-IN, no real harness: none of pi, claude, codex runs here"
+        who = f"a STAND-IN, no real harness: {'as asked for' if asked else 'none of pi, claude, codex runs here'}"
     context.console.data(
         f"A throw-away machine   {ground.top}\nThe model              {url}, scripted, on this machine\nThe harness            {who}\n"
     )
@@ -108,13 +110,22 @@ def _explain(context: Context, scenario: Any, told: dict[str, Any]) -> None:
     endings = {change["path"]: change["outcome"] for change in told["changes"]}
     for write in scenario.writes:
         ending = endings.get(write.path, "durable" if write.native in told["natives"] else "lost")
-        say(f"  {write.path:<18} {ending:<10} {write.meaning}")
+        say(_row(context, write.path, ending, write.meaning))
     for name in told["natives"]:
         if name.startswith(scenario.sessions + "/") and name.endswith(".jsonl"):
             how = "bridged" if scenario.bridged else "durable"
-            say(f"  {'the session':<18} {how:<10} kept in ~/{name}")
+            say(_row(context, "the session", how, f"kept in ~/{name}"))
     if not scenario.writes:
         say("  Codex runs over its own home: Outfitter declares no state for it, and had nothing to sort.")
+
+
+def _row(context: Context, path: str, ending: str, meaning: str) -> str:
+    """One line; on a terminal as many as it takes, the meaning in a column of its own."""
+    head = f"  {path:<18} {ending:<10} "
+    if not context.ambient.stdout_tty:
+        return head + meaning
+    width = max(shutil.get_terminal_size().columns, len(head) + 20)
+    return textwrap.fill(head + meaning, width, subsequent_indent=" " * len(head), break_on_hyphens=False)
 
 
 def _indented(text: str) -> str:

@@ -6,6 +6,7 @@ import argparse
 from importlib import import_module
 
 from outfitter.cli.context import Context
+from outfitter.cli.parser import folded
 from outfitter.cli.run_arguments import SUMMARY, arguments
 from outfitter.errors import UsageError
 from outfitter.main import COMMANDS
@@ -40,12 +41,13 @@ def main(words: list[str], context: Context) -> int:
 
 def overview() -> str:
     """The page of `outfitter --help`."""
-    lines = ["outfitter launches agent CLIs from plain .agents trees, and answers for what they wrote.", ""]
-    lines += ["usage: outfitter [--quiet] [--verbose] [--color WHEN] [--no-progress] [COMMAND] ...", "", "common:"]
+    lines = ["outfitter launches agent CLIs from plain .agents trees, and answers for what", "they wrote.", ""]
+    lines += ["usage: outfitter [--quiet] [--verbose] [--color auto|always|never]"]
+    lines += ["                 [--no-progress] [COMMAND] ...", "", "common:"]
     lines += [_row(name, COMMANDS[name]) for name in COMMON]
     lines += ["", "more:"] + [_row(name, text) for name, text in COMMANDS.items() if name not in COMMON]
     lines += ["", "examples:"] + [f"  {command}\n      {text}" for command, text in EXAMPLES]
-    lines += ["", "outfitter COMMAND --help tells more; outfitter --version [--json] what is installed.", "", *_codes()]
+    lines += ["", "outfitter COMMAND --help tells more, outfitter --version [--json] the versions.", "", *_codes()]
     return "\n".join(lines)
 
 
@@ -53,7 +55,7 @@ def run_help() -> str:
     """The page of `outfitter run --help`: the same options the splitter knows, and the exit codes."""
     parser = argparse.ArgumentParser(
         prog="outfitter run",
-        description=SUMMARY,
+        description=folded(SUMMARY),
         epilog="\n".join(_codes()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -67,4 +69,4 @@ def _row(name: str, text: str) -> str:
 
 
 def _codes() -> list[str]:
-    return ["exit codes of run:"] + [f"  {code}\n      {meaning}" for code, meaning in RUN_CODES]
+    return ["exit codes of run:"] + [f"  {code}\n{folded(meaning, ' ' * 6)}" for code, meaning in RUN_CODES]

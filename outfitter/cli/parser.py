@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from outfitter.cli.words import MisusedError
 from outfitter.errors import UsageError
 
+WIDTH = 80
 EXIT_CODES = "exit codes: 0 done, 1 findings or failure, 2 usage"
 
 
@@ -30,13 +32,18 @@ def parser(
     )
     made = Parser(
         prog=f"outfitter {name}",
-        description=summary,
+        description=folded(summary),
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     arguments(made)
     return made
+
+
+def folded(text: str, indent: str = "") -> str:
+    """A paragraph in lines of a small terminal's width."""
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def json_option(made: argparse.ArgumentParser) -> None:

@@ -84,7 +84,7 @@ def _choice(options: argparse.Namespace, context: Context, asks: bool) -> Choice
     project = options.project
     if asks:
         start = start if options.source or options.start else _ask("start from", list(STARTS), "starter")
-        agent = options.agent or _ask("agent id" if not options.source else "default agent of the catalog", [], agent)
+        agent = options.agent or _ask_id("agent id" if not options.source else "default agent of the catalog", agent)
         harness = options.harness or _ask("harness", list(NAMES), harness)
         project = project if project or options.home else _ask("write to", ["home", "project"], "home") == "project"
     tree = os.path.join(context.ambient.cwd if project else context.ambient.home, ".agents")
@@ -98,6 +98,15 @@ def _ask(question: str, choices: list[str], default: str) -> str:
         answer = input(f"{question}{offered} [{default}]: ").strip() or default
         if not choices or answer in choices:
             return answer
+
+
+def _ask_id(question: str, default: str) -> str:
+    """An agent's id, asked again with one that would do until it can be one; the empty answer is the default."""
+    answer = _ask(question, [], default)
+    while answer and not is_portable(answer):
+        print(f"{answer!r} cannot be an agent's id")  # noqa: T201 - part of the dialogue, as the questions are
+        answer = _ask(question, [], portable(answer))
+    return answer
 
 
 def _carry_out(

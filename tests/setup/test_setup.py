@@ -150,3 +150,25 @@ def test_end_of_input_writes_nothing(machine):
     child.close()
     assert child.exitstatus == 1
     assert not (machine.home / ".agents/agents").exists()
+
+
+def test_an_id_that_cannot_be_one_is_asked_for_again(machine):
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "outfitter", "setup", "--from", "starter", "--harness", "pi", "--home"],
+        cwd=str(machine.project),
+        env=machine.env(),
+        encoding="utf-8",
+        timeout=20,
+    )
+    child.expect_exact("agent id [helper]: ")
+    child.sendline("My Helper")
+    child.expect_exact("'My Helper' cannot be an agent's id")
+    child.expect_exact("agent id [my-helper]: ")
+    child.sendline("")
+    child.expect_exact("write this? [y/N]: ")
+    child.sendline("y")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert (machine.home / ".agents/agents/my-helper/agent.md").exists()
