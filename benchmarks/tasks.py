@@ -66,9 +66,9 @@ def finish(bench: Bench, task: str, tier: str, contenders: Sequence[Contender], 
     return Result(task, tier, files, size, race(contenders, bench.rounds), **more)  # type: ignore[arg-type]
 
 
-def _want(tier: str, required: float, aim: float = 0) -> dict[str, float]:
-    """The ratio that is required on trees of some size."""
-    return {"required": required, "aim": aim} if TIERS[tier].files >= RATIO_FROM else {}
+def _want(tier: str, required: float, aim: float = 0, least: int = RATIO_FROM) -> dict[str, float]:
+    """The ratio that is required on trees of `least` files or more."""
+    return {"required": required, "aim": aim} if TIERS[tier].files >= least else {}
 
 
 def _starts_with(expected: str) -> Callable[[str], bool]:
@@ -147,7 +147,7 @@ def warm(bench: Bench, tier: str) -> Result:
         copy = shlex.quote(scratch + "/copy")
         subprocess.run(["sh", "-c", f"cp -a {place} {copy}"], check=True)
         racing.append(bench.shell("rsync -n", f"rsync -an --out-format=%n {place}/ {copy}/"))
-    found = finish(bench, "warm comparison", tier, racing, reference="find -printf", **_want(tier, 1.2, 0.8))
+    found = finish(bench, "warm comparison", tier, racing, reference="find -printf", **_want(tier, 1.2, 0.8, 100_000))
     site.remove(scratch)
     return found
 
@@ -156,14 +156,14 @@ def seeding(bench: Bench, tier: str) -> Result:
     """Copy the session tree into a projection, digests included."""
     root, site = bench.site.tree(tier, bench.say), bench.site
     place, target = shlex.quote(root), site.path("seeded")
-    expected = independent.fingerprint(root) if TIERS[tier].files > 1 else ""
+    expected = independent.fingerprint(root)
 
     def clear() -> None:
         site.remove(target)
 
     def whole(_: str) -> bool:
         os.sync()
-        return not expected or independent.fingerprint(target) == expected
+        return independent.fingerprint(target) == expected
 
     racing = [bench.kernel("seed", root, target, before=clear, check=whole)]
     copy = f"cp -a {place} {shlex.quote(target)}"
