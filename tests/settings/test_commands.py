@@ -76,7 +76,7 @@ def test_json_is_nested_and_carries_origins_when_asked(configured):
 def test_a_key_that_is_not_set_is_named_with_the_nearest(configured):
     code, out, err = read(configured, "default_agnet")
     assert (code, out) == (1, "")
-    assert "default_agnet is not set" in err
+    assert "default_agnet: is not set" in err
     assert "did you mean default_agent?" in err
     assert json.loads(read(configured, "nosuch", "--json")[2])["exit"] == 1
 
