@@ -12,13 +12,19 @@ from outfitter.model.projection import Record
 
 FOLD_ABOVE = 20
 
-LEGEND = """columns: what changed | what was done about it (before the run is settled: what would be done) | path (sizes)
-  added, modified, deleted; mode: the execute bit; kind: a file became a directory, and so on;
-  replaced-link: what the harness wrote stands in place of our link; relinked: the link leads elsewhere now
-  durable: written through a link        adopted: a replaced link, copied to its durable place
-  bridged: merged back by its own rule   persisted: copied because you said so
-  discarded: thrown away                 warned, failed: told, by warn or error
-  conflict: not saved, kept under conflicts/ (outfitter conflicts)   unreadable: could not be read"""
+LEGEND = """\
+columns: what changed | what was done about it | path (sizes); before a run is
+settled the second says what would be done
+  added, modified, deleted   mode: the execute bit
+  kind                       a file became a directory, and so on
+  replaced-link              what the harness wrote stands in place of our link
+  relinked                   the link leads elsewhere now
+  durable, adopted           written through a link; a replaced link, copied
+  bridged, persisted         merged back by its own rule; copied as you said
+  discarded                  thrown away
+  warned, failed             told, by warn or error
+  conflict                   not saved, kept: outfitter conflicts
+  unreadable                 could not be read"""
 
 
 class Fold(NamedTuple):

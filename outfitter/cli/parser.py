@@ -42,8 +42,17 @@ def parser(
 
 
 def folded(text: str, indent: str = "") -> str:
-    """A paragraph in lines of a small terminal's width."""
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    """Text in lines of a small terminal's width; its own lines stay lines, and keep their indent where they must be broken."""
+
+    def fold(line: str) -> str:
+        own = indent + line[: len(line) - len(line.lstrip())]
+        return (
+            textwrap.fill(line.strip(), WIDTH, initial_indent=own, subsequent_indent=own, break_on_hyphens=False)
+            if len(indent + line) > WIDTH
+            else indent + line
+        )
+
+    return "\n".join(map(fold, text.splitlines()))
 
 
 def json_option(made: argparse.ArgumentParser) -> None:

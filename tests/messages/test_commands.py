@@ -992,8 +992,8 @@ ok       home: /M/home
 ok       temporary directory: /M/tmp: writable, with links, locks and programs
 ok       state directory: /M/home/.local/state/outfitter (not made yet)
 ok       settings: /M/project/.agents/settings.yml
-ok       cache: /M/home/.agents/cache, N bytes
-ok       trees: /M/project/.agents, /M/home/.agents
+ok       cache: /M/home/.agents/cache (not made yet), 0 bytes
+ok       trees: /M/project/.agents
 warning  harness pi: 9.9.9 (stand-in) (/M/bin/pi), 2 of 12 options that Outfitter may use
          - --system-prompt is missing: identity
          - --append-system-prompt is missing: identity
@@ -1027,7 +1027,7 @@ def test_the_demo(machine):
 exit 0
 A throw-away machine   /M/tmp/outfitter-demo-XXXXXXXX
 The model              http://127.0.0.1:PORT, scripted, on this machine
-The harness            a STAND-IN, no real harness: none of pi, claude, codex runs here
+The harness            a STAND-IN, no real harness: as asked for
 
 $ outfitter run guide --harness pi --retain-projection -- -p 'Show me one write of each kind.'
   Done: one write of each kind. Outfitter will now say what became of them.
@@ -1069,16 +1069,18 @@ removed 0 files, N bytes, from /M/home/.agents/cache
 """)
     assert told(furnished, "cache", "clean", "--sources") == snapshot("""\
 exit 0
-removed 3 files, N bytes, from /M/home/.agents/cache
+removed 1 file, N bytes, from /M/home/.agents/cache
 """)
 
 
 def test_help(machine):
     assert told(machine, "--help") == snapshot("""\
 exit 0
-outfitter launches agent CLIs from plain .agents trees, and answers for what they wrote.
+outfitter launches agent CLIs from plain .agents trees, and answers for what
+they wrote.
 
-usage: outfitter [--quiet] [--verbose] [--color WHEN] [--no-progress] [COMMAND] ...
+usage: outfitter [--quiet] [--verbose] [--color auto|always|never]
+                 [--no-progress] [COMMAND] ...
 
 common:
   run          launch an agent (the command that needs no name)
@@ -1115,7 +1117,7 @@ examples:
   outfitter diff
       what the newest retained run wrote, and what became of it
 
-outfitter COMMAND --help tells more; outfitter --version [--json] what is installed.
+outfitter COMMAND --help tells more, outfitter --version [--json] the versions.
 
 exit codes of run:
   the harness's own, or 128 + signal
@@ -1123,11 +1125,14 @@ exit codes of run:
   2
       usage
   121
-      the harness exited 0, and an `error` strategy (or a warning under --strict) failed the run
+      the harness exited 0, and an `error` strategy (or a warning under
+      --strict) failed the run
   122
-      refused before launch: a strategy or state path that is not allowed, or what --strict made fatal
+      refused before launch: a strategy or state path that is not allowed, or
+      what --strict made fatal
   125
-      the launcher failed: settings or tree unreadable, agent not found, no projection, an output root in use
+      the launcher failed: settings or tree unreadable, agent not found, no
+      projection, an output root in use
   126, 127
       the harness cannot be executed; is not installed
 """)
@@ -1137,13 +1142,18 @@ usage: outfitter diff [-h] [--all] [--content] [--exit-code] [--json] [PATH]
 
 Show what a retained run wrote, grouped by whose it is. Changes nothing.
 
-columns: what changed | what was done about it (before the run is settled: what would be done) | path (sizes)
-  added, modified, deleted; mode: the execute bit; kind: a file became a directory, and so on;
-  replaced-link: what the harness wrote stands in place of our link; relinked: the link leads elsewhere now
-  durable: written through a link        adopted: a replaced link, copied to its durable place
-  bridged: merged back by its own rule   persisted: copied because you said so
-  discarded: thrown away                 warned, failed: told, by warn or error
-  conflict: not saved, kept under conflicts/ (outfitter conflicts)   unreadable: could not be read
+columns: what changed | what was done about it | path (sizes); before a run is
+settled the second says what would be done
+  added, modified, deleted   mode: the execute bit
+  kind                       a file became a directory, and so on
+  replaced-link              what the harness wrote stands in place of our link
+  relinked                   the link leads elsewhere now
+  durable, adopted           written through a link; a replaced link, copied
+  bridged, persisted         merged back by its own rule; copied as you said
+  discarded                  thrown away
+  warned, failed             told, by warn or error
+  conflict                   not saved, kept: outfitter conflicts
+  unreadable                 could not be read
 
 positional arguments:
   PATH         a run directory or its projection; else the newest retained

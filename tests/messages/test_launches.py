@@ -287,6 +287,44 @@ outfitter: warning: MCP server unexpanded: codex does not expand ${HOME} there; 
 """)
 
 
+def test_codex_and_skills_that_it_reads_where_they_lie(machine):
+    machine.put(
+        ".agents/skills/notes/SKILL.md", "---\nname: notes\ndescription: d\nreferences: [{file: more.md}]\n---\nx\n"
+    )
+    machine.put(".agents/more.md", "More.\n")
+    machine.put(".agents/skills/odd\udcff/SKILL.md", "---\ndescription: d\n---\nx\n")
+    machine.put(".agents/agents/under/agent.md", "---\nname: under\ndescription: d\nskills: [own]\n---\nx\n")
+    machine.put(".agents/agents/under/skills/own/SKILL.md", "---\nname: own\ndescription: d\n---\nx\n")
+    machine.put(".agents/commands/cut.md", b"\xff\xfe")
+    machine.agent("a", skills=["notes"], subagents=["under"])
+    assert told(machine, "run", "a", "--harness", "codex") == snapshot("""\
+exit 0
+--- stderr
+outfitter: warning: /M/project/.agents/skills/odd\udcff is no id; skipped
+  hint: rename to odd
+outfitter: warning: /M/project/.agents/commands/cut.md is UTF-16 (byte-order mark at offset 0); only UTF-8 is read; left out
+outfitter: warning: subagent under: codex can give it none but its leader's skills; not own
+outfitter: warning: skill notes: codex reads it where it lies, without the added references/more.md
+outfitter: notice: codex has no strict MCP isolation: the agent's MCP servers are additive to those of the user's own configuration
+--- codes: command-unreadable entry-skipped mcp-additive skill-extras subagent-skills
+""")
+
+
+def test_codex_in_a_place_that_no_override_can_name(machine):
+    there = machine.top / "odd\udcff"
+    machine.put(there / ".git/HEAD", "")
+    machine.put(there / ".agents/agents/a/agent.md", "---\nname: a\n---\nx\n")
+    machine.put(there / ".agents/skills/notes/SKILL.md", "---\nname: notes\ndescription: d\n---\nx\n")
+    assert told(machine, "run", "a", "--harness", "codex", cwd=there) == snapshot("""\
+exit 0
+--- stderr
+outfitter: warning: 1 skills of this tree are visible to codex although the agent does not select them
+  hint: their paths are no Unicode text, which an override could hold
+outfitter: notice: codex has no strict MCP isolation: the agent's MCP servers are additive to those of the user's own configuration
+--- codes: mcp-additive skills-visible
+""")
+
+
 def test_words_that_the_harness_reads_by_itself(machine):
     machine.agent("a", system_prompt={"file": "system.md"})
     machine.put(".agents/system.md", "System.\n")

@@ -52,10 +52,10 @@ warning: /M/project/.agents/agents/bare/agent.md: no front matter; the id is tak
 warning: /M/project/.agents/agents/loud/agent.md: name: 'other' is not the id 'loud'; it is taken as the label
 warning: /M/project/.agents/agents/loud/agent.md: descripton: unknown key 'descripton'
   hint: did you mean description?
-warning: /M/project/.agents/AGENTS.md is not used: agents.md beside it counts
+warning: /M/project/.agents/models.json: has no `providers`; not used for models
 warning: /M/project/.agents/mcp.json: no `mcpServers` in it; it brings no MCP server
   hint: write {"mcpServers": {"<id>": {…}}}
-warning: /M/project/.agents/models.json: has no `providers`; not used for models
+warning: /M/project/.agents/AGENTS.md is not used: agents.md beside it counts
 warning: /M/project/.agents/agents/loud/agent.md:3: id: 'elsewhere' is not the folder's name; the agent is 'loud'
 warning: /M/project/.agents/agents/loud/agent.md: agents/loud has both agent.md and AGENT.md; agent.md counts
 warning: /M/project/.agents/agents/loud/agent.md: agents/loud.md is shadowed by the folder agents/loud
@@ -104,6 +104,7 @@ def test_loadouts(machine):
     machine.put(".agents/mcp_config.json", json.dumps({"mcpServers": [{"command": "x"}]}))
     assert told(machine, "validate") == snapshot("""\
 exit 1
+error: /M/project/.agents/mcp.json:1: MCP server 'broken' has command that is no text; it is left out
 error: /M/project/.agents/agents/a/agent.md:4: subagents: agent 'nobody' not found
   hint: outfitter list agents shows them
 error: /M/project/.agents/agents/a/agent.md:3: skills.0: skill 'gone' is found in no layer
@@ -111,9 +112,12 @@ error: /M/project/.agents/agents/a/agent.md:3: skills.0: skill 'gone' is found i
 error: /M/project/.agents/agents/a/agent.md:3: skills.1: 'dup' may be skills/one/dup or skills/two/dup; skills/one/dup is taken
   hint: write the longer name
 error: /M/project/.agents/agents/a/agent.md:5: mcp.0: MCP server 'gone' is found in no layer
-error: /M/project/.agents/mcp.json:1: MCP server 'broken' has command that is no text; it is left out
 warning: /M/project/.agents/skills/notes/SKILL.md: no description; programs drop a skill without one
   hint: say when to use it
+warning: /M/project/.agents/mcp.json: mcp_config.json stands beside it; both are read, and mcp.json wins by server id
+  hint: keep one of the two
+warning: /M/project/.agents/mcp_config.json:1: a server in a list needs a `name`
+warning: /M/project/.agents/mcp.json:1: mcpServers.twofold.url: is left out: command is used
 warning: /M/project/.agents/agents/a/agent.md:7: tools.sometimes: is neither allow nor deny and not applied
 warning: /M/project/.agents/agents/a/agent.md:7: tools.allow: 'a b' is no tool name (a blank, or '-' in front); left out
 warning: /M/project/.agents/agents/a/agent.md:8: permissions.bash: limit is not understood and not applied
@@ -121,11 +125,7 @@ warning: /M/project/.agents/skills/notes/SKILL.md:3: references.0.repo_file: 'do
 warning: /M/project/.agents/skills/notes/SKILL.md: no description; programs drop a skill without one
 warning: /M/project/.agents/agents/a/agent.md:9: append_system_prompt.0.repo_file: 'gone.md' is not in the project; left out
 warning: /M/project/.agents/agents/a/pi/link.json is a link; overlays do not follow links; left out
-warning: /M/project/.agents/mcp.json:1: mcpServers.twofold.url: is left out: command is used
 warning: /opt/nowhere/bin/tool of MCP server 'machine' does not exist here
-warning: /M/project/.agents/mcp.json: mcp_config.json stands beside it; both are read, and mcp.json wins by server id
-  hint: keep one of the two
-warning: /M/project/.agents/mcp_config.json:1: a server in a list needs a `name`
 note: /M/project/.agents/agents/a/agent.md: extensions: npm:thing names no version or commit
 note: subagent 'off' is switched off (/M/project/.agents/agents/off/agent.md)
 note: skill 'hidden' is switched off (/M/project/.agents/skills/hidden/SKILL.md)
@@ -193,7 +193,9 @@ def test_sources(machine):
         machine.put(machine.top / name / "skills/same/SKILL.md", "---\nname: same\ndescription: d\n---\nx\n")
         machine.put(machine.top / name / "settings.yml", "default_agent: a\n")
     machine.settings('sources: [{"uri": "file:///c"}]\n', under=machine.home)
+    machine.put(machine.top / "whole/.agents/agents.md", "x")
     entries = [
+        {"path": str(machine.top / "whole")},
         {"path": str(machine.top / "one")},
         {"path": str(machine.top / "two")},
         {"uri": "file:///d", "ref": "v1"},
@@ -210,13 +212,15 @@ warning: source file:///d is declared at v1 and v2; v1 wins
 warning: /M/project/.agents/settings.yml: its sources replace those of /M/home/.agents/settings.yml and drop file:///c
   hint: a list replaces the lower one whole; repeat the entry
 warning: skill 'same' is in /M/one and /M/two; /M/one wins
+warning: /M/whole: this source is no tree: nothing in it is read
+  hint: name /M/whole/.agents
 note: /M/one/settings.yml: a source's settings take no effect
 note: /M/two/settings.yml: a source's settings take no effect
 note: no agent was named: `.agents` has 1 skill and no agent
   hint: `outfitter setup` writes one, `outfitter list skills` shows them
 --- stderr
-outfitter: notice: 0 errors, 5 warnings, 3 notes
---- codes: no-agents settings-of-source slug-rivals source-dropped source-refs source-unsynced validated
+outfitter: notice: 0 errors, 6 warnings, 3 notes
+--- codes: no-agents settings-of-source slug-rivals source-dropped source-empty source-refs source-unsynced validated
 """)
 
 
