@@ -194,7 +194,7 @@ class Work:
             alone = bytearray(size)
             self._finish(alone)
             return bytes(alone)
-        from outfitter.edges.workers import share
+        from outfitter.edges.forks import share
 
         with mmap(-1, size) as shared:
             share(-(-len(self.files) // self.part), lambda: _Copying(self, shared))

@@ -7,11 +7,15 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from errno import EAGAIN, errorcode
+from typing import TYPE_CHECKING
 
 from outfitter.edges.finding import CHANGED, PENDING, UNREADABLE
 from outfitter.edges.walk import Pass
 from outfitter.model.outcome import Row, Tree
 from outfitter.tree import GRANULARITY_NS, NO_DIGEST, Folder, Rows, pack, tree_of
+
+if TYPE_CHECKING:
+    from outfitter.edges.workers import ReadingAhead
 
 # Below these, one process is done before others could be started.
 PARALLEL_FILES = 400
@@ -86,7 +90,7 @@ def _carry_out(walk: Pass, root: int) -> None:
     if walk.only_known:
         walk.list_known()
     else:
-        walk.list_from(b"")
+        _list_and_read_ahead(walk, root)
     for _ in range(3):
         work = walk.pending()
         if sum(len(indexes) for _, indexes in work) >= PARALLEL_FILES:
@@ -99,3 +103,27 @@ def _carry_out(walk: Pass, root: int) -> None:
     for draft in walk.drafts.values():
         for index in [i for i, tag in enumerate(draft.tags) if tag in (PENDING, CHANGED)]:
             draft.put(index, (UNREADABLE, draft.stat(index), NO_DIGEST, errorcode[EAGAIN]))
+
+
+def _list_and_read_ahead(walk: Pass, root: int) -> None:
+    """List everything; where there is much to read, workers begin with it meanwhile."""
+    begun: list[ReadingAhead] = []
+    seen = 0
+
+    def begin() -> None:
+        nonlocal seen
+        from outfitter.edges.workers import ReadingAhead
+
+        work = walk.pending(seen)
+        seen, walk.unread, walk.enough = len(walk.drafts), 0, walk.enough * 2
+        if sum(len(indexes) for _, indexes in work) >= PARALLEL_FILES:
+            begun.append(ReadingAhead(walk, root, work))
+
+    try:
+        walk.list_from(b"", begin)
+        while begun:
+            begun[0].finish()
+            begun.pop(0)
+    finally:
+        for one in begun:
+            one.stop()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from errno import ELOOP, ENOENT, ENOTDIR
+from itertools import islice
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from operator import attrgetter
 from stat import S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK
@@ -40,6 +41,8 @@ _SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b
 _name = attrgetter("name")
 # A file this much older than the scan cannot have been written during it, even where the file system's clock is another machine's.
 SETTLED_NS = 10 * 10**9
+# So many entries listed are worth reading before the listing is done; each time it takes twice as many.
+AHEAD_FILES = 2_000
 
 
 class Pass:
@@ -51,6 +54,7 @@ class Pass:
         "cursor",
         "device",
         "drafts",
+        "enough",
         "folders",
         "known",
         "limit",
@@ -58,6 +62,7 @@ class Pass:
         "read",
         "same",
         "settled",
+        "unread",
     )
 
     def __init__(
@@ -78,13 +83,16 @@ class Pass:
         self.same: frozenset[bytes] = frozenset()
         # Private: each worker has its own; and no page of it is there before it is used.
         self.buffer = memoryview(mmap(-1, BUFFER_SIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS))
-        self.read = 0
+        self.read = self.unread = 0
+        self.enough = AHEAD_FILES
         self.settled = time.time_ns() - SETTLED_NS
 
-    def list_from(self, path: bytes) -> None:
-        """List the directory at `path` and all below it; raises `OSError` where `path` itself cannot be listed."""
+    def list_from(self, path: bytes, listed: Callable[[], None] | None = None) -> None:
+        """List the directory at `path` and all below it, `listed` called now and then; raises `OSError` where `path` itself cannot be listed."""
         waiting = self.list_one(path)
         while waiting:
+            if listed and self.unread >= self.enough:
+                listed()
             below = waiting.pop()
             if below in self.same:
                 waiting += self._keep(self.known[below])
@@ -112,6 +120,7 @@ class Pass:
         if known is not None and self.unchanged(known, names, listed):
             return self._keep(known)
         draft = self.drafts[path] = Draft(path, names.split(b"\0") if listed else [])
+        self.unread += len(listed)
         if known is not None:
             for index in range(len(listed)):
                 self._classify(draft, index, descriptor)
@@ -214,10 +223,10 @@ class Pass:
             draft.targets = {remark.place: remark.target for remark in known.remarks if remark.target}
         return self.drafts[path]
 
-    def pending(self) -> list[tuple[Draft, Sequence[int]]]:
-        """The files still to be read, by directory, in the order of the walk."""
+    def pending(self, start: int = 0) -> list[tuple[Draft, Sequence[int]]]:
+        """The files still to be read, by directory, in the order of the walk, from the `start`th directory on."""
         found: list[tuple[Draft, Sequence[int]]] = []
-        for draft in self.drafts.values():
+        for draft in islice(self.drafts.values(), start, None):
             if PENDING in draft.tags:
                 tags = draft.tags
                 whole = tags.count(PENDING) == len(tags)

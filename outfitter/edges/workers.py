@@ -1,38 +1,21 @@
-"""Sharing one fingerprint's work among forked processes: a pipe hands out numbers, shared memory takes the answers.
-
-A worker that dies costs time only: what it did not answer is done by the caller.
-"""
+"""Sharing one fingerprint's work among processes: shared memory takes the answers; what got none is done by the caller."""
 
 from __future__ import annotations
 
 import mmap
-import os
-import signal
-from collections.abc import Callable, Sequence
-from struct import Struct
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import Draft, Finding, examine
+from outfitter.edges.forks import MOST_PARTS, Crew, cores, share
 from outfitter.edges.walk import Pass
 from outfitter.tree import DIGEST_SIZE, STAT, Folder
 
-MOST_WORKERS = 16
-# A pipe holds at least 16 KiB everywhere: no more numbers than that are handed out.
-MOST_PARTS = 4000
 PART_FILES = 48
 PART_ROWS = 500
-_NUMBER = Struct("<I")
 # Room for a note: `unstable`, or an errno's name.
 NOTE_SIZE = 16
-
-
-def cores() -> int:
-    """The processors this process may use, 16 at most."""
-    try:
-        return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
-    except AttributeError:
-        return min(os.cpu_count() or 1, MOST_WORKERS)
 
 
 class Run(NamedTuple):
@@ -45,16 +28,43 @@ class Run(NamedTuple):
 
 def read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
     """Read pending files in as many processes as pay; what none of them answered stays pending."""
+    runs, count = _runs(work)
+    parts = _parts(runs, max(PART_FILES, -(-count // MOST_PARTS)))
+    with _Answers(count) as answers:
+        share(len(parts), lambda: _Reading(walk, root, parts, answers))
+        walk.read += sum([answers.give(run) for run in runs])
+
+
+class ReadingAhead:
+    """Files being read by workers while the listing goes on; `finish` helps them, and takes the answers."""
+
+    def __init__(self, walk: Pass, root: int, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
+        """Begin with these files, in workers for all processors but one."""
+        self._walk = walk
+        self._runs, count = _runs(work)
+        parts = _parts(self._runs, max(PART_FILES, -(-count // MOST_PARTS)))
+        self._answers = answers = _Answers(count)
+        self._crew = Crew(len(parts), lambda: _Reading(walk, root, parts, answers), cores() - 1)
+
+    def finish(self) -> None:
+        """What none of the workers answered stays pending."""
+        self._crew.finish()
+        with self._answers:
+            self._walk.read += sum([self._answers.give(run) for run in self._runs])
+
+    def stop(self) -> None:
+        """The answers are not wanted any more."""
+        self._crew.stop()
+
+
+def _runs(work: Sequence[tuple[Draft, Sequence[int]]]) -> tuple[list[Run], int]:
+    """Each directory's files with the place of the first answer, and how many files there are."""
     runs: list[Run] = []
     count = 0
     for draft, indexes in work:
         runs.append(Run(draft, indexes, count))
         count += len(indexes)
-    parts = _parts(runs, max(PART_FILES, -(-count // MOST_PARTS)))
-    with _Answers(count) as answers:
-        share(len(parts), lambda: _Reading(walk, root, parts, answers))
-        for run in runs:
-            walk.read += answers.give(run)
+    return runs, count
 
 
 def _parts(runs: Sequence[Run], size: int) -> list[list[Run]]:
@@ -195,74 +205,3 @@ class _Comparing:
 
     def close(self) -> None:
         self._cursor.close()
-
-
-class Job(Protocol):
-    """What one process does with the numbers it draws; made in that process, closed there."""
-
-    def __call__(self, number: int, /) -> None:
-        """Do one part of the work."""
-        ...
-
-    def close(self) -> None:
-        """Let go of what the parts needed."""
-        ...
-
-
-def share(parts: int, begin: Callable[[], Job], most: int = MOST_WORKERS) -> None:
-    """Do each part of a work once, in this process and in forked ones. A part may stay undone: look at what it should have left."""
-    numbers, feed = os.pipe()
-    try:
-        os.write(feed, b"".join([_NUMBER.pack(number) for number in range(parts)]))
-    finally:
-        os.close(feed)
-    try:
-        workers = _start(min(cores(), parts, most) - 1, lambda: _take(numbers, begin))
-        try:
-            _take(numbers, begin)
-        except BaseException:
-            for worker in workers:
-                os.kill(worker, signal.SIGKILL)
-            raise
-        finally:
-            for worker in workers:
-                _reap(worker)
-    finally:
-        os.close(numbers)
-
-
-def _take(numbers: int, begin: Callable[[], Job]) -> None:
-    job = begin()
-    try:
-        while taken := os.read(numbers, _NUMBER.size):
-            job(_NUMBER.unpack(taken)[0])
-    finally:
-        job.close()
-
-
-def _start(count: int, job: Callable[[], None]) -> list[int]:
-    """Fork workers; each does the job with signals blocked (they are the caller's to handle) and leaves without a word."""
-    workers: list[int] = []
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    try:
-        for _ in range(count):
-            try:
-                worker = os.fork()
-            except OSError:
-                break
-            if worker == 0:
-                try:
-                    job()
-                finally:
-                    os._exit(0)
-            workers.append(worker)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return workers
-
-
-def _reap(worker: int) -> None:
-    try:
-        os.waitpid(worker, 0)
-    except ChildProcessError:
-        pass

@@ -178,8 +178,43 @@ def test_what_workers_leave_undone_is_done_here(many, monkeypatch):
     assert again(many, expected, settled(expected)).digest == expected.digest
 
 
+@pytest.mark.parametrize("cores", [1, 2, 5])
+def test_what_is_read_while_the_listing_goes_on_is_the_same(many, monkeypatch, cores):
+    from outfitter.edges import forks, walk, workers
+
+    expected = fresh(many)
+    monkeypatch.setattr(walk, "AHEAD_FILES", 50)
+    monkeypatch.setattr(scanning, "PARALLEL_FILES", 20)
+    for module in (forks, workers):
+        monkeypatch.setattr(module, "cores", lambda: cores)
+    found = fresh(many)
+    assert (found.digest, found.rows, found.files_read) == (expected.digest, expected.rows, 1501)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_listing_that_ends_early_leaves_no_worker_behind(many, monkeypatch):
+    from outfitter.edges import walk
+
+    monkeypatch.setattr(walk, "AHEAD_FILES", 50)
+    monkeypatch.setattr(scanning, "PARALLEL_FILES", 20)
+    list_one, calls = walk.Pass.list_one, []
+
+    def interrupted(self, path):
+        calls.append(path)
+        if len(calls) > 20:
+            raise KeyboardInterrupt
+        return list_one(self, path)
+
+    monkeypatch.setattr(walk.Pass, "list_one", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fresh(many)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
 def test_an_interrupt_while_workers_run_leaves_none_behind(many, monkeypatch):
-    from outfitter.edges import workers
+    from outfitter.edges import forks, workers
 
     parent = os.getpid()
 
@@ -190,7 +225,7 @@ def test_an_interrupt_while_workers_run_leaves_none_behind(many, monkeypatch):
             time.sleep(30)
 
     monkeypatch.setattr(workers, "_Reading", Interrupting)
-    monkeypatch.setattr(workers, "cores", lambda: 3)
+    monkeypatch.setattr(forks, "cores", lambda: 3)
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         fresh(many)
