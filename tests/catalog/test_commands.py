@@ -49,6 +49,7 @@ def test_list_as_json(machine):
     assert one["shadows"] == [str(machine.home / ".agents/skills/one/SKILL.md")]
     assert (private["id"], private["agent"]) == ("private", "reviewer")
     assert [row["id"] for row in made["knowledge"]] == ["facts"]
+    assert [row["id"] for row in made["commands"]] == ["fix"]
     assert [layer["kind"] for layer in made["layers"]] == ["project", "home"]
     assert made["notices"] == []
 
