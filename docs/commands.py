@@ -20,7 +20,11 @@ HEAD = """\
 
 `outfitter` alone, or with a first argument that begins with `-`, is `outfitter run`. `--quiet`, `--verbose`, `--no-progress`
 and `--color auto|always|never` stand before the command. Every command that prints data takes `--json`; data goes to stdout,
-everything else to stderr. Exit codes: [exit-codes.md](exit-codes.md).
+everything else to stderr. Exit codes: [exit-codes.md](exit-codes.md). JSON: [json.md](json.md).
+
+`--quiet` drops notices and keeps warnings and errors. `outfitter --verbose run` tells what was decided and by which file and
+line before the harness starts, and how long each stage took after it ended; in between it is silent. Colour and progress are
+for terminals alone, and never with `NO_COLOR` or `--json`.
 
 | variable | effect |
 |---|---|

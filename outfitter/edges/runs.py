@@ -112,6 +112,8 @@ def _make_root(root: str) -> None:
 def _lock_new(root: str) -> tuple[Token, int, int]:
     directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
+        # Without a lock file yet, the directory itself is the lock: recovery takes it so, too, and may just have removed it.
+        fcntl.flock(directory, fcntl.LOCK_EX)
         os.fchmod(directory, 0o700)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         lock = os.open(LOCK_BEFORE, flags, 0o600, dir_fd=directory)
@@ -135,7 +137,8 @@ def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
     try:
         _replace(ambient, record.run_id, data)
     except OSError as error:
-        place = error.filename or journal_directory(ambient)
+        # The directory, not the temporary file in it: a second failure of the same kind is no second piece of news.
+        place = journal_directory(ambient)
         text = f"{place}: {error.strerror or error}: this run could not be recovered if it were killed"
         told = (Notice("notice", "no-journal", text),)
     if (record.phase == "preparing" and record.baseline_digest) or record.phase in _STAYING:

@@ -111,7 +111,12 @@ def terminal(console: Console, ambient: Ambient, log: RunLog, signals: Signals =
     bar = Bar(time.monotonic)
     shows = console.progress and not console.quiet and ambient.stderr_tty and ambient.env.get("TERM") != "dumb"
 
+    said: set[Notice] = set()
+
     def say(notice: Notice) -> None:
+        if notice in said:
+            return
+        said.add(notice)
         bar.erase()
         if not console.say(notice):
             log.add(f"{notice.level}: {notice.message}" + (f" (hint: {notice.hint})" if notice.hint else ""))

@@ -1,11 +1,13 @@
 """Every command's success, finding, usage error and failure, as a user sees it (spec/80)."""
 
 import json
+import re
 
 import pytest
 from inline_snapshot import snapshot
 
 from tests.messages.speaking import told
+from tests.sync.test_sync import Catalog
 
 
 @pytest.fixture
@@ -981,6 +983,49 @@ exit 125
 outfitter: error: /M/project/.agents/settings.yml:1:1: remote_settings: file:///nowhere#settings.yml was never fetched
   hint: outfitter sync
 --- codes: settings-invalid
+""")
+
+
+def test_sync_with_a_catalog(machine, tmp_path):
+    catalog = Catalog(tmp_path / "catalog")
+    entries = [
+        {"uri": catalog.uri, "path": ".agents"},
+        {"uri": catalog.uri.replace("file://", "file://user:secret@"), "path": "gone"},
+    ]
+    machine.settings(f"sources: {json.dumps(entries)}\n")
+
+    def plain(*words):
+        return re.sub(r"\b[0-9a-f]{12}\b", "<id>", told(machine, *words)).replace(str(tmp_path), "/T")
+
+    assert plain("sync") == snapshot("""\
+exit 1
+updated    file:///T/catalog#.agents  nothing -> <id>
+failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
+""")
+    assert plain("sync") == snapshot("""\
+exit 1
+unchanged  file:///T/catalog#.agents  <id>
+failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
+""")
+    catalog.agent("shared", "Two.")
+    assert plain("sync") == snapshot("""\
+exit 1
+updated    file:///T/catalog#.agents  <id> -> <id>
+failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
+""")
+    assert plain("sources") == snapshot("""\
+exit 1
+1  project         ok    /M/project/.agents
+2  home            ok    /M/home/.agents
+3  source          ok    file:///T/catalog#.agents  default @ <id>
+4  source          path missing    file:///T/catalog#gone  default @ <id>
+""")
+    catalog.git("rm", "-rq", ".agents")
+    catalog.put("other.txt", "x")
+    assert plain("sync") == snapshot("""\
+exit 1
+failed     file:///T/catalog#.agents  has no directory .agents; <id> stays in use
+failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
 """)
 
 

@@ -301,8 +301,7 @@ def test_no_place_for_a_journal(project):
     assert told(project, "run", env={"XDG_STATE_HOME": str(project.top / "file")}) == snapshot("""\
 exit 0
 --- stderr
-outfitter: notice: /M/file/outfitter/runs/.<attempt>.tmp: Not a directory: this run could not be recovered if it were killed
-outfitter: notice: /M/file/outfitter/runs/.<attempt>.tmp: Not a directory: this run could not be recovered if it were killed
+outfitter: notice: /M/file/outfitter/runs: Not a directory: this run could not be recovered if it were killed
 --- codes: no-journal
 """)
 
