@@ -17,7 +17,11 @@ from outfitter.edges.attempts import Task, end_running, finished, run_attempt
 from outfitter.edges.batch_root import occupy, write_result
 from outfitter.edges.inputs import select, text_of
 from outfitter.errors import EffectFailed
-from outfitter.model.request import Notice
+from outfitter.model.request import Notice, Request
+from outfitter.railway import Outcome, fold, perform
+from outfitter.survey import choose_harness
+from stages.load_layers import load_scopes
+from stages.merge_settings import merge_settings
 
 SUMMARY = "Run an agent once for each input: a file, each file of a directory, or each line of a .jsonl."
 EXAMPLES = (
@@ -33,7 +37,7 @@ def arguments(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument("--agent", required=True, metavar="ID", help="the agent to run")
     made.add_argument(
-        "--harness", choices=["pi", "claude", "codex"], default="pi", help="which program; pi without one"
+        "--harness", choices=["pi", "claude", "codex"], help="which program; without one, default_harness, else pi"
     )
     made.add_argument(
         "--out", required=True, metavar="ROOT", help="where attempts and batch_result.json go; resumed if it is ours"
@@ -50,6 +54,21 @@ def arguments(made: argparse.ArgumentParser) -> None:
 def main(words: list[str], context: Context) -> int:
     """Select, run what has no verified pair yet, and reconcile. 0 where every selected input succeeded."""
     options = parser("batch", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    return fold(
+        _harness(options, context),
+        lambda harness: _batch(argparse.Namespace(**{**vars(options), "harness": harness}), context),
+        lambda error: context.fail(error, options.json),
+    )
+
+
+def _harness(options: argparse.Namespace, context: Context) -> Outcome[str]:
+    """The harness that `outfitter run` would choose: every attempt is told it, whatever becomes of the settings meanwhile."""
+    request = Request(context.ambient, agent=options.agent, harness=options.harness)
+    scopes = perform(load_scopes(context.host().sources, request))
+    return scopes.bind(merge_settings).bind(lambda found: choose_harness(found, request)).map(lambda one: one.id)
+
+
+def _batch(options: argparse.Namespace, context: Context) -> int:
     root = os.path.normpath(os.path.join(context.ambient.cwd, options.out))
     try:
         descriptor, refused = occupy(root, options.agent, options.harness)
@@ -57,21 +76,28 @@ def main(words: list[str], context: Context) -> int:
         return context.fail(EffectFailed("use the batch root", root, error.strerror or str(error)), options.json)
     if refused:
         return context.fail(
-            EffectFailed("use the batch root", root, refused, "give the batch a root of its own"), options.json
+            EffectFailed(
+                "use the batch root", root, refused, "give the batch a root of its own"
+            ),
+            options.json,
         )
     try:
-        return _run(options, context, root)
+        return _run(options, context, root, descriptor)
     except executors.NoClusterError as error:
         return context.fail(EffectFailed("use the cluster", options.scheduler, str(error)), options.json)
     finally:
         os.close(descriptor)
 
 
-def _run(options: argparse.Namespace, context: Context, root: str) -> int:
+def _run(options: argparse.Namespace, context: Context, root: str, lock: int) -> int:
     inputs = select(options.inputs, context.ambient.cwd)
     attempts = {item.key: found for item in inputs if not item.problem and (found := finished(root, item.key))}
     waiting = to_run(inputs, set(attempts))
-    complete = _carry_out(options, context, root, waiting, attempts)
+    here = context.ambient
+    # A descriptor means nothing on another machine.
+    lock = lock if options.executor == "local" else -1
+    form = Task("", b"", options.agent, options.harness, root, here.cwd, options.timeout, dict(here.env), lock)
+    complete = _carry_out(options, context, form, waiting, attempts)
     result = report(options.agent, options.harness, inputs, attempts, complete=complete)
     path = write_result(root, result)
     _tell(context, options.json, result, path)
@@ -81,9 +107,9 @@ def _run(options: argparse.Namespace, context: Context, root: str) -> int:
 
 
 def _carry_out(
-    options: argparse.Namespace, context: Context, root: str, waiting: list[Input], attempts: dict[str, Attempt]
+    options: argparse.Namespace, context: Context, form: Task, waiting: list[Input], attempts: dict[str, Attempt]
 ) -> bool:
-    """Run what waits, keeping each attempt as it ends; False where an interrupt ended it early."""
+    """Run what waits, each as `form` says, keeping each attempt as it ends; False where an interrupt ended it early."""
     if not waiting:
         return True
     progress = context.host().terminal.progress("batch")
@@ -92,11 +118,12 @@ def _carry_out(
         previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
             for item in waiting:
-                _submit(pool, options, context, root, item, futures, attempts)
-            for future in as_completed(futures):
+                _submit(pool, form, item, futures, attempts)
+            unread = len(waiting) - len(futures)
+            for done, future in enumerate(as_completed(futures), unread + 1):
                 attempts[futures[future].key] = _result(future, futures[future])
                 _note(context, options, futures[future], attempts[futures[future].key])
-                progress(len(attempts), len(waiting))
+                progress(done, len(waiting))
         except KeyboardInterrupt:
             begun = [(future, item) for future, item in futures.items() if not future.cancel()]
             end_running()
@@ -115,9 +142,7 @@ def _executor(options: argparse.Namespace) -> AbstractContextManager[Executor]:
 
 def _submit(
     pool: Executor,
-    options: argparse.Namespace,
-    context: Context,
-    root: str,
+    form: Task,
     item: Input,
     futures: dict[Future[Attempt], Input],
     attempts: dict[str, Attempt],
@@ -127,9 +152,7 @@ def _submit(
     except OSError as error:
         attempts[item.key] = Attempt(item.key, "failed", f"cannot be read: {error.strerror or error}", None, "", False)
         return
-    here = context.ambient
-    task = Task(item.key, text, options.agent, options.harness, root, here.cwd, options.timeout, dict(here.env))
-    futures[pool.submit(run_attempt, task)] = item
+    futures[pool.submit(run_attempt, form._replace(key=item.key, text=text))] = item
 
 
 def _result(future: Future[Attempt], item: Input) -> Attempt:

@@ -10,20 +10,26 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from typing import IO, NamedTuple
 
 from outfitter.batch import TASK_ARGUMENTS, Attempt, from_pair
-from outfitter.edges.evidence_check import read_pair
+from outfitter.edges.evidence_check import Pair, read_pair
 from outfitter.edges.publication import quarantine
 
 GRACE = 15.0
 _running: set[subprocess.Popen[bytes]] = set()
+_interrupted = threading.Event()
 
 
 class Task(NamedTuple):
-    """Everything an attempt needs, as plain values. `root` is the batch's root, `timeout` seconds or 0 for none."""
+    """Everything an attempt needs, as plain values. `root` is the batch's root, `timeout` seconds or 0 for none.
+
+    `lock` is a descriptor of this process that the attempt holds open until it ends, so that a batch that is killed keeps
+    its root taken while an attempt of it still runs; -1 where the attempt may run in another process.
+    """
 
     key: str
     text: bytes
@@ -33,6 +39,7 @@ class Task(NamedTuple):
     cwd: str
     timeout: float
     env: Mapping[str, str]
+    lock: int = -1
 
 
 def attempt_root(root: str, key: str) -> str:
@@ -48,17 +55,10 @@ def finished(root: str, key: str) -> Attempt | None:
     pair = read_pair(place)
     if not pair.mismatches:
         return from_pair(key, os.path.relpath(place, root), pair.result, ran=False)
-    if not _lone_veto(pair.result):
-        quarantine(
-            place,
-            root,
-            key,
-            {"schema_version": 1, "from": place, "mismatches": [row._asdict() for row in pair.mismatches]},
-        )
-        return None
-    quarantine(
-        place, root, key, {"schema_version": 1, "from": place, "mismatches": [], "why": "the harness was never started"}
-    )
+    if _lone_veto(pair.result):
+        _set_aside(root, key, pair._replace(mismatches=()), "the harness was never started")
+    else:
+        _set_aside(root, key, pair)
     return None
 
 
@@ -72,7 +72,12 @@ def run_attempt(task: Task) -> Attempt:
     seconds = time.monotonic() - started
     place = attempt_root(task.root, task.key)
     pair = read_pair(place)
-    if timed_out:
+    if _interrupted.is_set() and (pair.mismatches or pair.result["verdict"] != "pass"):
+        # Ended by the batch and not by itself: no outcome of this input, so that resuming runs it again.
+        if os.path.lexists(place):
+            _set_aside(task.root, task.key, pair, "the batch was interrupted")
+        return Attempt(task.key, "skipped", "interrupted", code, "", True, seconds)
+    if timed_out and (pair.mismatches or pair.result["verdict"] != "pass"):
         return Attempt(
             task.key, "failed", f"timed out after {task.timeout:g} s", code, _relative(task.root, place), True, seconds
         )
@@ -84,7 +89,8 @@ def run_attempt(task: Task) -> Attempt:
 
 def _launch(task: Task) -> tuple[int, bool]:
     """Start `outfitter run`, the input on its standard input and in its output files; (exit code, timed out)."""
-    command = [sys.executable, "-m", "outfitter", "run", task.agent, "--harness", task.harness]
+    # -P: the working directory is the user's, and no place to import from.
+    command = [sys.executable, "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
     command += ["--out", attempt_root(task.root, task.key), "--", *TASK_ARGUMENTS[task.harness]]
     command += ["-"] if task.harness == "codex" else []
     os.makedirs(os.path.join(task.root, "attempts"), mode=0o700, exist_ok=True)
@@ -100,9 +106,12 @@ def _launch(task: Task) -> tuple[int, bool]:
             stdout=out,
             stderr=err,
             start_new_session=True,
+            pass_fds=() if task.lock < 0 else (task.lock,),
         ) as process,
     ):
         _running.add(process)
+        if _interrupted.is_set():
+            process.send_signal(signal.SIGTERM)
         try:
             process.communicate(task.text, timeout=task.timeout or None)
         except subprocess.TimeoutExpired:
@@ -114,7 +123,8 @@ def _launch(task: Task) -> tuple[int, bool]:
 
 
 def end_running() -> None:
-    """Ask every attempt of this process to end; each settles its run first."""
+    """Ask every attempt of this process to end, one that is just being started too; each settles its run first."""
+    _interrupted.set()
     for process in tuple(_running):
         process.send_signal(signal.SIGTERM)
 
@@ -132,6 +142,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _output(task: Task, kind: str) -> IO[bytes]:
     path = os.path.join(task.root, "output", f"{task.key}.{kind}")
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
+
+
+def _set_aside(root: str, key: str, pair: Pair, why: str = "") -> None:
+    rows = [row._asdict() for row in pair.mismatches]
+    reason = {"schema_version": 1, "from": attempt_root(root, key), "mismatches": rows}
+    quarantine(attempt_root(root, key), root, key, {**reason, "why": why} if why else reason)
 
 
 def _relative(root: str, place: str) -> str:

@@ -1,0 +1,73 @@
+"""A batch that is killed, interrupted or started from an odd place (seed 004, spec/70)."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+WAIT = [["run", 'echo began >> "$HOME/began"; sleep 60']]
+COUNT = [["run", 'read n; echo "$n" >> "$HOME/did"']]
+
+
+def tasks(machine, count=3):
+    machine.agent("a")
+    for number in range(count):
+        machine.put(f"tasks/t{number}.md", f"{number}\n")
+    return ("batch", "tasks", "--agent", "a", "--out", str(machine.top / "results"), "--json")
+
+
+def rows(text):
+    return [(row["outcome"], row["reason"]) for row in json.loads(text)["inputs"]]
+
+
+def test_what_an_interrupt_ended_is_run_again(machine):
+    words = tasks(machine)
+    process = machine.start(*words, script=WAIT)
+    machine.wait_for(machine.home / "began")
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert rows(out) == [("skipped", "interrupted"), ("skipped", "not reached"), ("skipped", "not reached")]
+    (kept,) = (machine.top / "results/quarantine").iterdir()
+    assert json.loads((kept / "reason.json").read_text())["why"] == "the batch was interrupted"
+    again = machine.run(*words, script=COUNT)
+    assert (again.code, json.loads(again.out)["counts"]["succeeded"]) == (0, 3)
+
+
+def test_a_killed_batch_keeps_its_root_until_its_last_attempt_has_ended(machine):
+    words = tasks(machine)
+    gate = 'read n; echo "$n" >> "$HOME/did"; while ! [ -e "$HOME/go" ]; do sleep 0.05; done'
+    process = machine.start(*words, script=[["run", gate]])
+    machine.wait_for(machine.home / "did")
+    process.kill()
+    process.wait()
+    refused = machine.run(*words, script=COUNT)
+    assert (refused.code, "in use" in refused.err, refused.seen) == (1, True, None)
+    (machine.home / "go").touch()
+    end = time.monotonic() + 30
+    while (again := machine.run(*words, script=COUNT)).code:
+        assert time.monotonic() < end, again.err
+    assert json.loads(again.out)["counts"]["succeeded"] == 3
+    assert sorted((machine.home / "did").read_text().split()) == ["0", "1", "2"]
+
+
+def test_the_settings_choose_the_harness(machine):
+    machine.settings("default_harness: claude\n")
+    ended = machine.run(*tasks(machine, 1))
+    assert (ended.code, json.loads(ended.out)["harness"]) == (0, "claude")
+    machine.settings("default_harness: cluade\n")
+    ended = machine.run("batch", "tasks", "--agent", "a", "--out", str(machine.top / "other"))
+    assert (ended.code, "cluade" in ended.err) == (1, True)
+    assert not (machine.top / "other").exists()
+
+
+def test_modules_in_the_working_directory_are_never_imported(machine):
+    words = tasks(machine, 1)
+    for name in ("outfitter/__init__.py", "json.py", "signal.py"):
+        machine.put(name, "raise SystemExit('shadowed')\n")
+    command = [sys.executable, "-P", "-m", "outfitter", *words]
+    ended = subprocess.run(
+        command, cwd=machine.project, env=machine.env(), capture_output=True, timeout=60, check=False
+    )
+    assert ended.returncode == 0, ended.stdout
