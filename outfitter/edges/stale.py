@@ -15,7 +15,7 @@ from outfitter.model.request import Ambient
 from outfitter.record import decode
 
 JOURNAL_LIMIT = 64 * 1024 * 1024
-TEMPORARY_NS = 3600 * 1_000_000_000
+HOUR_NS = 3600 * 1_000_000_000
 Condition = Literal["live", "dead", "gone", "other", "unreadable"]
 
 
@@ -33,7 +33,8 @@ def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
         token, condition = claim(record)
         if token is not None:
             yield record, token
-        elif condition == "gone":
+        elif condition == "gone" and (record.inode or record.started_ns < ambient.now_ns - HOUR_NS):
+            # Without an inode, its launcher may be about to make the directory.
             drop(ambient, record)
 
 
@@ -43,7 +44,7 @@ def _tidy(ambient: Ambient) -> None:
     for name in os.listdir(place):
         if name.startswith(".") and name.endswith(".tmp"):
             try:
-                if os.lstat(f"{place}/{name}").st_mtime_ns < ambient.now_ns - TEMPORARY_NS:
+                if os.lstat(f"{place}/{name}").st_mtime_ns < ambient.now_ns - HOUR_NS:
                     os.unlink(f"{place}/{name}")
             except OSError:
                 continue
@@ -146,6 +147,8 @@ def _take(root: str, directory: int, at: os.stat_result) -> tuple[Token | None, 
         lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if name == "." and set(os.listdir(directory)) - {LOCK_BEFORE}:
+            raise BlockingIOError
         held, now = os.fstat(lock), os.stat(name, dir_fd=directory, follow_symlinks=False)
         still = os.lstat(root)
         if (held.st_ino, still.st_dev, still.st_ino) == (now.st_ino, at.st_dev, at.st_ino):

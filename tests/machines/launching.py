@@ -219,7 +219,11 @@ def finish(place: Place, scene: Scene):
 
 
 def age_temporaries(place: Place):
-    """A journal's own temporary is swept once it is an hour old."""
+    """A journal's own temporary, and a journal whose directory was not made yet, are swept once they are an hour old."""
     then = time.time() - 2 * 3600
+    for path in place.journals.glob("*.json"):
+        record = json.loads(path.read_text())
+        if not record["inode"]:
+            path.write_text(json.dumps({**record, "started_ns": int(then * 10**9)}))
     for path in place.journals.glob(".*.tmp"):
         os.utime(path, (then, then))

@@ -105,11 +105,13 @@ def test_ses_19_eight_launchers_on_one_project(machine):
         if number < 2:
             script.append(["append", f"{slug}/shared.jsonl", f"from {number}\n"])
         started.append(machine.start(*CLAUDE, script=script))
-    for number in range(8):
-        machine.wait_for(machine.home / f"up-{number}", 60)
+    for number, process in enumerate(started):
+        while not (machine.home / f"up-{number}").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
     (machine.home / "go").touch()
     ended = [process.communicate(timeout=120) for process in started]
-    assert [process.returncode for process in started] == [0] * 8
+    assert [process.returncode for process in started] == [0] * 8, ended
     assert not any(b"Traceback" in err for _, err in ended)
     for number in range(8):
         assert (sessions(machine) / f"own-{number}.jsonl").read_text() == f"mine {number}\n"
@@ -135,7 +137,7 @@ def test_eight_starts_recover_one_killed_run_once(machine):
             time.sleep(0.02)
     starts = [machine.start("run", "a") for _ in range(8)]
     ended = [start.communicate(timeout=120) for start in starts]
-    assert [start.returncode for start in starts] == [0] * 8
+    assert [start.returncode for start in starts] == [0] * 8, ended
     assert session.read_text() == "one\ntwo\n"
     assert sum(b"recovered" in err for _, err in ended) <= 1
     assert machine.run("recover").code == 0

@@ -263,6 +263,53 @@ def test_a_launcher_killed_before_the_directory_was_whole_leaves_nothing(here):
     assert here.runs.claim(record) is None
 
 
+def test_a_lock_that_appears_while_recovery_looks_makes_the_run_live(here, monkeypatch):
+    """Recovery found the directory empty; by the time it holds it, the launcher has got as far as its lock."""
+    record = evolve(let_go(here, an_open_run(here)), device=0, inode=0)
+    os.unlink(record.root + "/lock")
+    real = fcntl.flock
+
+    def late(descriptor, how):
+        real(descriptor, how)
+        Path(record.root, "lock").write_bytes(MARKER)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    assert here.runs.claim(record) is None
+    monkeypatch.undo()
+    assert os.path.exists(record.root + "/lock")
+
+
+def test_a_launch_waits_for_a_recovery_that_takes_its_new_directory_away(here, monkeypatch):
+    """The directory is removed between being made and being locked: it is made anew."""
+    ready = prepared(here, plan())
+    real, taken = os.open, []
+
+    def open_after(path, flags, mode=0o777, *, dir_fd=None):
+        descriptor = real(path, flags, mode, dir_fd=dir_fd)
+        if path == ready.site.root and not taken:
+            taken.append(path)
+            os.rmdir(path)
+        return descriptor
+
+    monkeypatch.setattr(os, "open", open_after)
+    occupied = opened(here, ready)
+    monkeypatch.undo()
+    assert taken
+    assert isinstance(occupied, Occupied)
+    assert os.stat(occupied.record.root).st_ino == occupied.record.inode
+
+
+def test_a_journal_whose_directory_is_about_to_be_made_is_not_forgotten(here):
+    record = evolve(let_go(here, an_open_run(here)), device=0, inode=0)
+    here.runs.remove(record.root, 0, 0)
+    here.runs.journal(record)
+    assert list(here.runs.stale()) == []
+    assert list(here.journals.iterdir())
+    here.runs.journal(evolve(record, started_ns=record.started_ns - 2 * 3600 * 10**9))
+    assert list(here.runs.stale()) == []
+    assert not list(here.journals.iterdir())
+
+
 def test_the_sweep_takes_old_marked_directories_and_nothing_else(here, tmp_path):
     precious = tmp_path / "precious"
     precious.mkdir()
