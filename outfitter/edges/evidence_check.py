@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Literal, NamedTuple
 
@@ -36,9 +37,11 @@ def schema_faults(value: Any, file: Literal["trace", "result"]) -> tuple[Mismatc
 
     schema, _ = read_document(os.path.join(SCHEMAS, f"{file}.json"))
     validator = jsonschema_rs.validator_for(schema)
+    # Names that are not UTF-8 are lone surrogates here, which the library cannot quote; no schema asks after them.
+    quotable = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return tuple(
         Mismatch("schema", file, ".".join(map(str, fault.instance_path)) or "(root)", _first_line(fault.message))
-        for fault in validator.iter_errors(value)
+        for fault in validator.iter_errors(quotable)
     )
 
 

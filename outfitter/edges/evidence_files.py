@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from typing import Any
 
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
@@ -53,14 +55,35 @@ def read_document(path: str) -> tuple[Any, str]:
         return None, "missing"
     except OSError as error:
         return None, error.strerror or str(error)
-    with os.fdopen(descriptor, "rb") as file:
-        data = file.read(LIMIT + 1)
-    if len(data) > LIMIT:
-        return None, "too large"
     try:
-        return json.loads(data), ""
+        data = _bytes(descriptor)
+        # A name given twice is read in two ways by different readers: no such file is ours.
+        return json.loads(data, object_pairs_hook=_once), ""
+    except OSError as error:
+        return None, error.strerror or str(error)
     except (ValueError, RecursionError) as error:
         return None, str(error)
+
+
+def _bytes(descriptor: int) -> bytes:
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        data = b""
+        while len(data) <= LIMIT and (piece := os.read(descriptor, LIMIT + 1)):
+            data += piece
+    finally:
+        os.close(descriptor)
+    if len(data) > LIMIT:
+        raise OSError(errno.EFBIG, "too large")
+    return data
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a name is given twice in one object")
+    return value
 
 
 def _writable(directory: str) -> str:
