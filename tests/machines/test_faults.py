@@ -160,7 +160,7 @@ def kill_after(name, call):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("act", [refuse, kill_before, kill_after])
-def test_every_effect_of_a_launch(top, scene, expected, act, record_property):
+def test_every_effect_of_a_launch(top, scene, expected, act, record_property, capsys):
     names = effects(fresh(top, scene), scene)
     assert len(names) > 30
     for number, name in list(enumerate(names))[::STRIDE]:
@@ -173,7 +173,8 @@ def test_every_effect_of_a_launch(top, scene, expected, act, record_property):
         check(place, scene, expected, where, whole=act is not refuse, written=number > names.index("processes.run"))
     points = len(names[::STRIDE])
     record_property("injected points", points)
-    print(f"{scene.harness}: {act.__name__} at {points} of {len(names)} effects")
+    with capsys.disabled():
+        print("\n" + f"{scene.harness}: {act.__name__} at {points} of {len(names)} effects", end=" ")
 
 
 CALLS = {
@@ -242,7 +243,7 @@ def in_child(place, scene, number, half) -> tuple[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("half", [False, True], ids=["call", "half a write"])
-def test_every_system_call_of_a_launch(top, scene, expected, half, record_property):
+def test_every_system_call_of_a_launch(top, scene, expected, half, record_property, capsys):
     status, total = in_child(fresh(top, scene), scene, -2, half)
     assert status == 0
     assert total > (10 if half else 100)
@@ -255,7 +256,8 @@ def test_every_system_call_of_a_launch(top, scene, expected, half, record_proper
         check(place, scene, expected, f"call {number} of {total}", whole=True)
     points = len(range(0, total, STRIDE))
     record_property("injected points", points)
-    print(f"{scene.harness}: killed at {points} of {total} {'writes' if half else 'system calls'}")
+    with capsys.disabled():
+        print("\n" + f"{scene.harness}: killed at {points} of {total} {'writes' if half else 'system calls'}", end=" ")
 
 
 def test_the_launch_under_test_is_quiet_and_leaves_nothing(top, scene, expected):

@@ -60,7 +60,7 @@ def killed_somewhere(process, most):
 
 
 @pytest.mark.slow
-def test_fifty_kills_in_bridges_of_two_thousand_files(machine, record_property):
+def test_fifty_kills_in_bridges_of_two_thousand_files(machine, record_property, capsys):
     machine.agent()
     for number in range(FILES):
         machine.put(sessions(machine) / f"s{number:05d}.jsonl", SESSION, 0o600)
@@ -88,7 +88,11 @@ def test_fifty_kills_in_bridges_of_two_thousand_files(machine, record_property):
     record_property("kills", kills)
     halfway = sum(0 < new < FILES for new in saved)
     assert halfway >= 5, "kills must hit bridges in the middle"
-    print(f"{kills} kills, {halfway} of them halfway, over {generation} runs of {FILES} files in {took:.0f} s")
+    with capsys.disabled():
+        print(
+            "\n" + f"{kills} kills, {halfway} of them halfway, over {generation} runs of {FILES} files in {took:.0f} s",
+            end=" ",
+        )
 
 
 def test_ses_19_eight_launchers_on_one_project(machine):
