@@ -62,29 +62,31 @@ def json_option(made: argparse.ArgumentParser) -> None:
 
 def days(text: str) -> float:
     """A number of days, 0 or more: the type of an age."""
-    return _number(text, float, "a number of days, 0 or more", 0)
+    return _number(text, float, "a number of days, 0 or more", 0, 1_000_000)
 
 
 def seconds(text: str) -> float:
-    """A number of seconds, 0 or more."""
-    return _number(text, float, "a number of seconds, 0 or more", 0)
+    """A number of seconds, 0 or more; the system's waits end at about 24 days."""
+    return _number(text, float, "a number of seconds, 0 or more", 0, 2_000_000)
 
 
 def several(text: str) -> int:
     """A whole number, 1 or more."""
-    return int(_number(text, int, "a whole number, 1 or more", 1))
+    return int(_number(text, int, "a whole number, 1 or more", 1, 1 << 62))
 
 
 def count(text: str) -> int:
     """A whole number, 0 or more."""
-    return int(_number(text, int, "a whole number, 0 or more", 0))
+    return int(_number(text, int, "a whole number, 0 or more", 0, 1 << 62))
 
 
-def _number(text: str, form: Callable[[str], float], wanted: str, least: float) -> float:
+def _number(text: str, form: Callable[[str], float], wanted: str, least: float, most: float) -> float:
     try:
         value = form(text)
     except ValueError:
         value = math.nan
     if math.isnan(value) or value < least:
         raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+    if value > most:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large: at most {most}")
     return value
