@@ -10,7 +10,7 @@ from outfitter.cli.parser import count, days, seconds, several
 @pytest.mark.parametrize("text", ["inf", "1e300", "nan", "-1", "x", "1e9"])
 @pytest.mark.parametrize("kind", [days, seconds])
 def test_what_no_clock_can_count_to(kind, text):
-    with pytest.raises(argparse.ArgumentTypeError, match="number|too large"):
+    with pytest.raises(argparse.ArgumentTypeError, match=r"number|too large"):
         kind(text)
 
 
