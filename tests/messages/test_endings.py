@@ -448,8 +448,8 @@ def test_what_no_command_can_be_brought_to_say(machine):
     def failing() -> Any:
         raise OSError(28, "No space left on device", "/M/state/run.json")
 
-    heard += cleanup._tell(failing, Any)  # type: ignore[arg-type]
-    made = materialize.Made([], [], [])
+    heard += cleanup._tell(failing, Any)
+    made = materialize.Made([], [], [], [])
     unreadable: Any = SimpleNamespace(look=lambda _: failing())
     materialize._note_durable(unreadable, "/M/home/.pi/agent/auth.json", "auth.json", made)
     heard += made.notices
