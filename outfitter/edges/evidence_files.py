@@ -19,7 +19,7 @@ def check_root(root: str) -> str:
     if os.path.islink(root) or (os.path.exists(root) and not os.path.isdir(root)):
         return "is not a directory"
     if os.path.isdir(root):
-        return "is not empty: an attempt gets a fresh directory" if os.listdir(root) else _writable(root)
+        return _unusable(root)
     if not os.path.isdir(parent):
         return "its parent directory does not exist"
     return _writable(parent)
@@ -29,22 +29,15 @@ def write_pair(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) 
     """Write the pair (or, without a trace, the result alone) so that a reader sees all of it or nothing.
 
     A sibling temporary directory is filled, flushed and renamed over `root`. Where a rename cannot replace it (a mount
-    point), the files are written inside: trace, flush, then the result by rename. Raises `OSError`.
+    point, a parent that is not ours to write in), the files are written inside: trace, flush, then the result by rename.
+    Raises `OSError`.
     """
-    staging = f"{root}.outfitter-{os.urandom(6).hex()}.tmp"
-    os.mkdir(staging, 0o700)
     try:
-        _fill(staging, trace, result)
-        try:
-            os.rename(staging, root)
-        except OSError:
-            if os.path.isdir(root) and not os.listdir(root):
-                _write_inside(root, trace, result)
-            else:
-                raise
-        _flush(os.path.dirname(root))
-    finally:
-        _discard(staging)
+        _write_beside(root, trace, result)
+    except OSError:
+        if not os.path.isdir(root) or os.listdir(root):
+            raise
+        _write_inside(root, trace, result)
 
 
 def read_document(path: str) -> tuple[Any, str]:
@@ -90,6 +83,29 @@ def _writable(directory: str) -> str:
     return "" if os.access(directory, os.W_OK | os.X_OK) else f"cannot write in {directory}"
 
 
+def _unusable(root: str) -> str:
+    """Why an existing directory cannot take a pair and become private."""
+    try:
+        if os.listdir(root):
+            return "is not empty: an attempt gets a fresh directory"
+    except OSError as error:
+        return error.strerror or str(error)
+    if os.geteuid() not in (0, os.stat(root).st_uid):
+        return "belongs to another user"
+    return _writable(root)
+
+
+def _write_beside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    staging = f"{root}.outfitter-{os.urandom(6).hex()}.tmp"
+    os.mkdir(staging, 0o700)
+    try:
+        _fill(staging, trace, result)
+        os.rename(staging, root)
+        _flush(os.path.dirname(root))
+    finally:
+        _discard(staging)
+
+
 def _fill(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
     if trace is not None:
         _put(root, TRACE_PATH, trace)
@@ -99,12 +115,16 @@ def _fill(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> No
 
 def _write_inside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
     os.chmod(root, 0o700)
-    if trace is not None:
-        _put(root, TRACE_PATH, trace)
-        _flush(root)
     hidden = RESULT_PATH + f".{os.urandom(6).hex()}.tmp"
-    _put(root, hidden, result)
-    os.rename(os.path.join(root, hidden), os.path.join(root, RESULT_PATH))
+    try:
+        if trace is not None:
+            _put(root, TRACE_PATH, trace)
+            _flush(root)
+        _put(root, hidden, result)
+        os.rename(os.path.join(root, hidden), os.path.join(root, RESULT_PATH))
+    except OSError:
+        _discard(root, (hidden, TRACE_PATH, "trace", "result"))
+        raise
     _flush(os.path.join(root, os.path.dirname(RESULT_PATH)))
     _flush(root)
 
@@ -128,10 +148,10 @@ def _flush(directory: str) -> None:
         os.close(descriptor)
 
 
-def _discard(staging: str) -> None:
-    """Remove what is left of the staging directory: only our own four names are ever in it."""
-    for relative in (TRACE_PATH, RESULT_PATH, "trace", "result", ""):
-        path = os.path.join(staging, relative)
+def _discard(root: str, names: tuple[str, ...] = (TRACE_PATH, RESULT_PATH, "trace", "result", "")) -> None:
+    """Remove what is left of a staging directory, or of a root that could not be filled: only names of our own."""
+    for relative in names:
+        path = os.path.join(root, relative)
         try:
             os.rmdir(path) if relative in ("trace", "result", "") else os.unlink(path)
         except OSError:

@@ -38,7 +38,12 @@ def text_of(item: Input) -> bytes:
 
 def _inputs(path: str) -> Iterator[Input]:
     if os.path.isdir(path):
-        for name in sorted(os.listdir(path), key=os.fsencode):
+        try:
+            names = sorted(os.listdir(path), key=os.fsencode)
+        except OSError as error:
+            yield _unreadable(path, error)
+            return
+        for name in names:
             inner = os.path.join(path, name)
             if not name.startswith(".") and not os.path.isdir(inner):
                 yield from _of_file(inner, by_line=False)
@@ -53,7 +58,7 @@ def _of_file(path: str, *, by_line: bool) -> Iterator[Input]:
         yield Input(path, _key(path), "", "no such file", "missing")
         return
     except OSError as error:
-        yield Input(path, _key(path), "", f"cannot be read: {error.strerror or error}", "failed")
+        yield _unreadable(path, error)
         return
     if not by_line:
         yield _input(path, path, data, 0)
@@ -63,6 +68,10 @@ def _of_file(path: str, *, by_line: bool) -> Iterator[Input]:
         if line.strip():
             yield _input(f"{path}:{number}", path, line, start)
         start += len(line) + 1
+
+
+def _unreadable(path: str, error: OSError) -> Input:
+    return Input(path, _key(path), "", f"cannot be read: {error.strerror or error}", "failed")
 
 
 def _input(name: str, path: str, text: bytes, start: int) -> Input:
