@@ -14,38 +14,49 @@ from outfitter.edges import publication
 from outfitter.edges.evidence_check import read_pair
 from outfitter.errors import EffectFailed, UsageError
 from outfitter.evidence.manifest import Binding, expired, manifest
+from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
 
 
 def publish(options: argparse.Namespace, context: Context) -> int:
     """Publish each pair; a failing one is quarantined whole. 1 where any was."""
     here = context.ambient.cwd
     directory = os.path.join(here, options.to)
-    known = {*publication.published(directory), *_quarantined(directory)}
-    if options.supersedes and options.supersedes not in known:
-        return context.fail(
-            UsageError(f"--supersedes {options.supersedes}: no such attempt in {directory}"), options.json
-        )
+    rows: list[dict[str, Any]] = []
+    failure = None
     try:
+        if options.supersedes and options.supersedes not in _known(directory):
+            return context.fail(
+                UsageError(f"--supersedes {options.supersedes}: no such attempt in {directory}"), options.json
+            )
         binding = _binding(options, here)
-        rows = [_publish_one(os.path.normpath(os.path.join(here, root)), directory, binding) for root in options.roots]
+        roots = [os.path.realpath(os.path.join(here, root)) for root in options.roots]
+        for root in roots:
+            _refuse_other(root)
+        for root in roots:
+            rows.append(_publish_one(root, directory, binding))
     except OSError as error:
-        return context.fail(
-            EffectFailed("publish", str(error.filename or directory), error.strerror or str(error)), options.json
-        )
+        failure = EffectFailed("publish", str(error.filename or directory), error.strerror or str(error))
+    if failure and not rows:
+        return context.fail(failure, options.json)
     if options.json:
         context.console.document({"attempts": rows})
     else:
         context.console.data("\n".join(_line(row) for row in rows))
+    if failure:
+        return context.fail(failure, options.json)
     return 1 if any(row["quarantined"] for row in rows) else 0
 
 
 def prune(options: argparse.Namespace, context: Context) -> int:
     """Remove published attempts by age, or the named ones; says what it removed."""
     directory = os.path.join(context.ambient.cwd, options.directory)
-    found = publication.published(directory)
+    try:
+        found, aside = publication.published(directory), _quarantined(directory)
+    except OSError as error:
+        return context.fail(EffectFailed("read", directory, error.strerror or str(error)), options.json)
     if not options.attempts and options.older_than is None:
         return context.fail(UsageError("prune needs --older-than DAYS, or the names of attempts"), options.json)
-    missing = [name for name in options.attempts if name not in {*found, *_quarantined(directory)}]
+    missing = [name for name in options.attempts if name not in {*found, *aside}]
     if missing:
         return context.fail(UsageError(f"no such attempt in {directory}: {', '.join(missing)}"), options.json)
     chosen = list(options.attempts) or expired(found, time.time_ns(), options.older_than, options.keep)
@@ -90,9 +101,15 @@ def _publish_one(root: str, directory: str, binding: Binding) -> dict[str, Any]:
     }
 
 
-def _set_aside(root: str, directory: str, mismatches: list[dict[str, Any]]) -> dict[str, Any]:
+def _refuse_other(root: str) -> None:
+    """Only what holds a file of a pair is moved to quarantine: never somebody's folder that was named by mistake."""
     if not os.path.isdir(root):
         raise FileNotFoundError(2, "no such directory", root)
+    if not any(os.path.lexists(os.path.join(root, name)) for name in (TRACE_PATH, RESULT_PATH)):
+        raise FileNotFoundError(2, "holds no evidence of a run", root)
+
+
+def _set_aside(root: str, directory: str, mismatches: list[dict[str, Any]]) -> dict[str, Any]:
     name = f"{os.path.basename(root)[:40]}-{blake3(os.fsencode(root)).hexdigest()[:8]}"
     place = publication.quarantine(root, directory, name, {"schema_version": 1, "from": root, "mismatches": mismatches})
     return {
@@ -110,6 +127,10 @@ def _line(row: dict[str, Any]) -> str:
         kinds = ", ".join(dict.fromkeys(found["kind"] for found in row["mismatches"]))
         return f"quarantined  {row['path']} ({kinds})"
     return f"published    {row['path']}" + (" (bounded: no input and configuration given)" if row["bounded"] else "")
+
+
+def _known(directory: str) -> set[str]:
+    return {*publication.published(directory), *_quarantined(directory)} if os.path.isdir(directory) else set()
 
 
 def _quarantined(directory: str) -> list[str]:

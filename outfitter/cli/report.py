@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from typing import Any
 
 from outfitter.cli.context import Context
@@ -32,16 +33,22 @@ def main(words: list[str], context: Context) -> int:
     batch, why = read_document(os.path.join(root, RESULT))
     if why == "missing":
         return _of_run(options, context, root)
-    if why or not isinstance(batch, dict) or "counts" not in batch:
+    try:
+        lines, page = _batch_lines(batch), batch_page(batch)
+    except (TypeError, KeyError, ValueError, AttributeError):
+        # A file that anybody may have written: what cannot be shown is none of ours.
         return context.fail(
             EffectFailed("read the batch's result", os.path.join(root, RESULT), why or "not a batch result"),
             options.json,
         )
-    lines = [
+    return _show(options, context, batch, lines, page)
+
+
+def _batch_lines(batch: Any) -> list[str]:
+    return [
         f"{batch['counts']['selected']} selected",
         *(f"{row['outcome']:<10} {row['input']}  {row['reason']}".rstrip() for row in batch["inputs"]),
     ]
-    return _show(options, context, batch, lines, batch_page(batch))
 
 
 def _of_run(options: argparse.Namespace, context: Context, root: str) -> int:
@@ -81,6 +88,8 @@ def _show(options: argparse.Namespace, context: Context, document: dict[str, Any
                 file.write(page)
             os.replace(temporary, path)
         except OSError as error:
+            with suppress(OSError):
+                os.unlink(temporary)
             return context.fail(EffectFailed("write the page", path, error.strerror or str(error)), options.json)
         context.console.data(path)
     elif options.json:

@@ -29,7 +29,7 @@ def file_digest(path: str) -> str:
 def published(directory: str) -> dict[str, dict[str, Any]]:
     """Attempt → manifest of everything published under `directory`; what carries no manifest of ours is not listed."""
     found = {}
-    for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else []:
+    for name in sorted(os.listdir(directory)):
         value, why = read_document(os.path.join(directory, name, MANIFEST))
         if (
             not why
