@@ -76,9 +76,7 @@ def _batch(options: argparse.Namespace, context: Context) -> int:
         return context.fail(EffectFailed("use the batch root", root, error.strerror or str(error)), options.json)
     if refused:
         return context.fail(
-            EffectFailed(
-                "use the batch root", root, refused, "give the batch a root of its own"
-            ),
+            EffectFailed("use the batch root", root, refused, "give the batch a root of its own"),
             options.json,
         )
     try:
