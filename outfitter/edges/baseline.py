@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from errno import EBADMSG
+from functools import partial
 
 from outfitter.edges.scan import look_again, scan
 from outfitter.host import Trees
@@ -38,7 +39,5 @@ def load_baseline(path: str) -> tuple[Tree, Rows]:
     return loaded
 
 
-TREES = Trees(scan, save_baseline, load_baseline, look_again)
-
-
-TREES = Trees(scan, save_baseline, load_baseline, look_again)
+# What a harness may have put in its projection's place, a link to anywhere, is not the projection.
+TREES = Trees(partial(scan, follow=False), save_baseline, load_baseline, look_again)

@@ -22,12 +22,21 @@ PARALLEL_FILES = 400
 PARALLEL_ROWS = 4000
 
 
-def scan(root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool, *, cross_mounts: bool = False) -> Tree:
+def scan(
+    root: str,
+    known_rows: Sequence[Row],
+    taken_ns: int,
+    trusted: bool,
+    *,
+    cross_mounts: bool = False,
+    follow: bool = True,
+) -> Tree:
     """The fingerprint of the directory `root` now (spec/60).
 
     `known_rows` were taken at `taken_ns`; a file whose stat is as known is not read again unless the row is racy, or at
     all events if `trusted` (we wrote it ourselves, and nothing else ran since). Directories of other file systems are
-    not entered but with `cross_mounts`: they are unreadable, `EXDEV`. Raises `OSError` where `root` itself cannot be listed.
+    not entered but with `cross_mounts`: they are unreadable, `EXDEV`. A link at `root` itself is followed only with
+    `follow`. Raises `OSError` where `root` itself cannot be listed.
     """
     started = time.time_ns()
     limit = None if trusted else taken_ns - GRANULARITY_NS
@@ -36,7 +45,7 @@ def scan(root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool, *, 
     gc.disable()
     try:
         known = pack(known_rows).folders if known_rows else {}
-        walk = _walked(root, lambda descriptor: Pass(descriptor, known, limit, cross_mounts))
+        walk = _walked(root, lambda descriptor: Pass(descriptor, known, limit, cross_mounts), follow=follow)
         files = sum([folder.tags.count(b"f") + folder.tags.count(b"x") for folder in walk.folders.values()])
         return tree_of(walk.folders, started, walk.read, max(files - walk.read, 0))
     finally:
@@ -66,8 +75,9 @@ def _regular(folder: Folder) -> Folder:
     return pack(rows).folders.get(folder.path, Folder(folder.path, b"", b"", b"", b""))
 
 
-def _walked(root: str, begin: Callable[[int], Pass]) -> Pass:
-    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _walked(root: str, begin: Callable[[int], Pass], *, follow: bool = True) -> Pass:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    descriptor = os.open(root, flags if follow else flags | os.O_NOFOLLOW)
     try:
         walk = begin(descriptor)
         try:

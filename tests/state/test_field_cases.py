@@ -163,6 +163,34 @@ def test_cln_06_a_temporary_root_that_cannot_be_written(open_machine):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    "act",
+    [
+        "rm -rf $CLAUDE_CONFIG_DIR",
+        "mv $CLAUDE_CONFIG_DIR $CLAUDE_CONFIG_DIR.x",
+        "rm -rf $CLAUDE_CONFIG_DIR; echo x > $CLAUDE_CONFIG_DIR",
+        "rm -rf $CLAUDE_CONFIG_DIR; ln -s $HOME/other $CLAUDE_CONFIG_DIR",
+    ],
+)
+def test_cln_09_the_whole_projection_goes_while_it_runs(machine, act):
+    """What stands in its place is not the projection: nothing of it is taken for what the harness wrote."""
+    machine.agent()
+    session = machine.put(machine.home / f".claude/projects/{machine.slug()}/s.jsonl", "a\n", 0o600)
+    machine.put(machine.home / "other/settings.json", "{}")
+    machine.put(machine.home / f"other/projects/{machine.slug()}/planted.jsonl", "p\n")
+    before = machine.tree(machine.home / ".claude")
+    ended = machine.run(*CLAUDE, script=[["run", act], ["exit", 5]])
+    assert ended.code == 5
+    assert "Traceback" not in ended.err
+    assert "is gone" in ended.err
+    after = machine.tree(machine.home / ".claude")
+    assert {path: after.get(path) for path in before} == before
+    assert session.read_text() == "a\n"
+    assert not [path for path in after if "planted" in path]
+    assert (machine.home / "other/settings.json").read_text() == "{}"
+    assert not machine.run_directories()
+
+
 def test_cln_11_what_cannot_be_removed_is_said_and_the_code_kept(machine):
     machine.agent()
     if os.getuid() or subprocess.run(["chattr", "+i", machine.agent()], capture_output=True, check=False).returncode:
