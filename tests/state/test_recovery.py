@@ -233,3 +233,31 @@ def test_the_sweep_leaves_what_could_not_be_saved(machine):
     os.utime(root, (then, then))
     machine.run("run", "a")
     assert root.exists()
+
+
+def test_what_could_be_saved_nowhere_stays_until_recover_is_asked(machine):
+    """Both sides changed, and `conflicts/` cannot be made: the run directory is the only copy."""
+    machine.agent()
+    session = history(machine)
+    machine.put(machine.home / ".local/state/outfitter/conflicts", "in the way")
+    slug = f"projects/{machine.slug()}"
+    script = [
+        ["append", f"{slug}/s1.jsonl", "mine\n"],
+        ["append", f"~/.claude/{slug}/s1.jsonl", "theirs\n"],
+        ["exit", 4],
+    ]
+    ended = machine.run("run", "a", "--harness", "claude", "--isolated", script=script)
+    (root,) = machine.run_directories()
+    assert ended.code == 4
+    assert str(root) in ended.err
+    assert "outfitter recover" in ended.err
+    assert machine.run("run", "a").code == 0
+    assert root.exists(), "no launch tries again by itself"
+    assert "unsaved" in machine.run("recover", "--list").out
+    assert machine.run("recover").code == 1
+    assert root.exists()
+    (machine.home / ".local/state/outfitter/conflicts").unlink()
+    assert machine.run("recover").code == 0
+    assert not root.exists()
+    assert b'{"n":1}\nmine\n' in machine.kept().values()
+    assert session.read_text() == '{"n":1}\ntheirs\n'
