@@ -9,11 +9,13 @@ from typing import NamedTuple
 from returns.result import Failure, Success
 
 from outfitter.errors import EffectFailed
+from outfitter.gather import moved, together
 from outfitter.host import Projecting, Terminal
 from outfitter.model.outcome import Row
 from outfitter.model.projection import Projected, ProjectionPlan, Record, Seed, State
 from outfitter.model.request import Notice
 from outfitter.railway import Outcome
+from outfitter.tree import Folder
 
 # What the durable path itself is the reason for; anything else (a full disk) ends the launch.
 _UNREADABLE = (EACCES, EPERM, EISDIR, ENOTDIR, EINVAL, ELOOP, ENXIO)
@@ -21,15 +23,20 @@ _WITHOUT = ("discard", "warn", "error", "prompt")
 
 
 class Made(NamedTuple):
-    """What was made so far: rows of the projection, rows of the durable side, and what to tell."""
+    """What was made so far: rows of the projection, rows of the durable side, what to tell, and whole trees' rows of both sides."""
 
     rows: list[Row]
     durable: list[Row]
     notices: list[Notice]
+    trees: list[tuple[Mapping[bytes, Folder], Mapping[bytes, Folder]]]
 
     def projected(self, record: Record) -> Projected:
         """The finished projection."""
-        return Projected(record, tuple(self.rows), tuple(self.durable), tuple(self.notices))
+        rows, durable = (
+            together((one for one, _ in self.trees), self.rows),
+            together((d for _, d in self.trees), self.durable),
+        )
+        return Projected(record, rows, durable, tuple(self.notices))
 
 
 def durable_targets(projecting: Projecting, record: Record) -> Outcome[Mapping[str, str]]:
@@ -198,9 +205,8 @@ def _seed_tree(projecting: Projecting, record: Record, seed: Seed, terminal: Ter
     projecting.make_directory(place)
     progress = terminal.progress(f"copying {seed.path}") if terminal else None
     rows, durable, notices = projecting.seed_tree(seed.source, place, progress)
-    prefix = _raw(seed.path)
-    made.rows.extend(row._replace(path=prefix + row.path) for row in rows)
-    made.durable.extend(row._replace(path=prefix + row.path) for row in durable)
+    prefix = _raw(seed.path.rstrip("/"))
+    made.trees.append((moved(rows, prefix), moved(durable, prefix)))
     made.notices.extend(notices)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from outfitter.host import Projecting
 from outfitter.model.outcome import Row
@@ -26,7 +26,7 @@ _SHORTEST_SECRET = 6
 
 
 def keep_originals(
-    projecting: Projecting, plan: ProjectionPlan, record: Record, rows: tuple[Row, ...], durable: tuple[Row, ...]
+    projecting: Projecting, plan: ProjectionPlan, record: Record, rows: Sequence[Row], durable: Sequence[Row]
 ) -> None:
     """Copy each small file of the baseline to `<run directory>/originals/<path>`; a file that cannot be copied has no original."""
     secret = frozenset(_secret_paths(plan))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 from returns.result import Success
 
+from outfitter.gather import moved, together
 from outfitter.host import Durable, Runs, Trees
 from outfitter.model.outcome import Row, Snapshot
 from outfitter.model.projection import Based, Projected, Record, State
@@ -71,7 +72,7 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
             seeded.setdefault((tree, prefix), {})[below] = folder._replace(path=below, digest=b"")
         else:
             single |= {text(row.path): row for row in Rows({path: folder})}
-    folders: dict[bytes, Folder] = {}
+    parts: list[dict[bytes, Folder]] = []
     for (tree, prefix), known in seeded.items():
         now = pack(trees.look_again(tree, Rows(known), record.started_ns)).folders
         for path, folder in known.items():
@@ -79,22 +80,13 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
             if found is None or found.names != folder.names:
                 gone = frozenset(folder.children()) - frozenset(found.children() if found else ())
                 single |= {prefix + text(row.path): row for row in Rows({path: folder}) if _name(row) in gone}
-            if found:
-                folders[raw(prefix) + path] = found._replace(path=(raw(prefix) + path).rstrip(b"/"))
+        parts.append(moved(Rows(now), raw(prefix).rstrip(b"/")))
     rest = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
-    return _together(folders, rest)
+    return together(parts, rest)
 
 
 def _name(row: Row) -> bytes:
     return posixpath.basename(row.path)
-
-
-def _together(folders: dict[bytes, Folder], rows: Sequence[Row]) -> Rows:
-    """Packed folders and single rows as one; a folder that some of the rows belong to is packed anew."""
-    whole = {folder.path: folder for folder in folders.values()}
-    for path in {posixpath.dirname(row.path) for row in rows} & whole.keys():
-        rows = [*rows, *Rows({path: whole.pop(path)})]
-    return Rows({**whole, **pack(rows).folders} if rows else whole)
 
 
 def _wanted(state: State) -> bool:

@@ -92,7 +92,7 @@ def project(projecting: Projecting, terminal: Terminal, prepared: Prepared, reco
     """
 
     def build(targets: Mapping[str, str]) -> Projected:
-        made, plan = Made([], [], []), prepared.plan
+        made, plan = Made([], [], [], []), prepared.plan
         projecting.make_directory(record.projection)
         write_plan(projecting, plan, record, made)
         place_states(projecting, record, targets, made)

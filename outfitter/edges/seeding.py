@@ -15,13 +15,16 @@ from typing import NamedTuple
 from outfitter.edges import statcache
 from outfitter.edges.copying import DONE, SLOT, Copier, Known, Progress, Work
 from outfitter.edges.cursor import Cursor
+from outfitter.edges.finding import packed_directory
 from outfitter.host import Seen
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Notice
-from outfitter.tree import GRANULARITY_NS, NO_DIGEST, STAT, Folder, join, pack, packed_row, tree_of
+from outfitter.tree import GRANULARITY_NS, NO_DIGEST, STAT, Folder, Rows, join, pack, packed_row, tree_of
 
 TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")
 SHOWN = 5
+Entry = tuple[bytes, bytes, bytes, bytes]
+"""(name, tag, packed stat, digest)"""
 
 
 def copy(source: str, path: str, executable: bool) -> tuple[Row, Seen]:
@@ -47,8 +50,8 @@ class Source(NamedTuple):
 class Seeded(NamedTuple):
     """A tree as seeded, and whether its copies share the sources' blocks."""
 
-    projected: Sequence[Row]
-    durable: Sequence[Row]
+    projected: Rows
+    durable: Rows
     notices: tuple[Notice, ...]
     cloned: bool
 
@@ -124,21 +127,37 @@ def _target(path: str) -> int:
 
 def _seed(top: int, target: int, known: Known, progress: Progress | None) -> Seeded:
     listed = survey(top)
-    projected = list(_make_directories(target, [path for path, _ in listed.directories if path]))
+    below = _make_directories(target, [path for path, _ in listed.directories if path])
     files = [(path, name) for path, names in listed.directories for name in names]
-    findings = Work((top, target), files, known, progress).findings() if files else b""
-    durable: list[Row] = []
+    findings = SLOT.iter_unpack(Work((top, target), files, known, progress).findings() if files else b"")
+    projected: dict[bytes, Folder] = {}
+    durable: dict[bytes, Folder] = {}
     failed = list(listed.failed)
     cloned = False
-    for (parent, name), (state, number, digest, made, read) in zip(files, SLOT.iter_unpack(findings), strict=True):
-        path = join(parent, name)
-        if state == DONE:
-            cloned = cloned or bool(number)
-            projected.append(_row(path, made, digest))
-            durable.append(_row(path, read, digest))
-        elif number != errno.ENOENT:
-            failed.append((path, number))
-    return Seeded(projected, durable, _notices(listed.special, failed), cloned)
+    for path, names in listed.directories:
+        here: list[Entry] = below.get(path, [])
+        there: list[Entry] = []
+        for name, (state, number, digest, made, read) in zip(names, findings, strict=False):
+            if state == DONE:
+                cloned = cloned or bool(number)
+                # The low byte of st_mode holds the owner's execute bit.
+                tag = b"x" if made[STAT.size - 8] & 0o100 else b"f"
+                here.append((name, tag, made, digest))
+                there.append((name, b"x" if read[STAT.size - 8] & 0o100 else b"f", read, digest))
+            elif number != errno.ENOENT:
+                failed.append((join(path, name), number))
+        projected[path], durable[path] = _folder(path, here), _folder(path, there)
+    return Seeded(Rows(projected), Rows(durable), _notices(listed.special, failed), cloned)
+
+
+def _folder(path: bytes, entries: list[Entry]) -> Folder:
+    entries.sort()
+    stats = b"".join([entry[2] for entry in entries])
+    words = memoryview(stats).cast("q")
+    newest = max(max(words[3::6], default=0), max(words[4::6], default=0))
+    tags = b"".join([entry[1] for entry in entries])
+    names, digests = b"\0".join([entry[0] for entry in entries]), b"".join([entry[3] for entry in entries])
+    return Folder(path, names, tags, stats, digests, (), newest)
 
 
 def survey(top: int) -> Source:
@@ -186,9 +205,10 @@ def _sorted_out(entries: Iterable[os.DirEntry[str]]) -> tuple[list[bytes], list[
     return sorted(names), sorted(below), sorted(other)
 
 
-def _make_directories(target: int, paths: Sequence[bytes]) -> Iterator[Row]:
-    """Make directories below `target`, parents first; their rows."""
+def _make_directories(target: int, paths: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+    """Make directories below `target`, parents first; their entries by parent."""
     cursor = Cursor(target)
+    made: dict[bytes, list[Entry]] = {}
     try:
         for path in paths:
             parent, _, name = path.rpartition(b"/")
@@ -197,10 +217,11 @@ def _make_directories(target: int, paths: Sequence[bytes]) -> Iterator[Row]:
                 os.mkdir(name, 0o700, dir_fd=at)
             except FileExistsError:
                 pass
-            made = os.stat(name, dir_fd=at, follow_symlinks=False)
-            yield Row(path, "d", NO_DIGEST, 0, made.st_mode & 0o7777, Identity(made.st_dev, made.st_ino, 0, 0))
+            status = os.stat(name, dir_fd=at, follow_symlinks=False)
+            made.setdefault(parent, []).append((name, b"d", packed_directory(status), NO_DIGEST))
     finally:
         cursor.close()
+    return made
 
 
 def _row(path: bytes, stat: bytes, digest: bytes) -> Row:

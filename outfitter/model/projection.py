@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from attrs import evolve, field, frozen
@@ -203,8 +203,8 @@ class Projected(NamedTuple):
     """A projection as made: rows of everything we wrote into it (projection-relative), and the durable side's at that moment."""
 
     record: Record
-    rows: tuple[Row, ...]
-    durable: tuple[Row, ...]
+    rows: Sequence[Row]
+    durable: Sequence[Row]
     notices: tuple[Notice, ...] = ()
 
 

@@ -106,7 +106,7 @@ class Bench:
             interactive=bool(self.options.get("interactive")),
         )
         effects = projecting(self.ambient)
-        made = Made([], [], [])
+        made = Made([], [], [], [])
         effects.make_directory(str(self.projection))
         for path, content in generated.items():
             row = effects.write(f"{self.projection}/{path}", content, False)
@@ -115,8 +115,9 @@ class Bench:
         place_states(effects, self.record, targets, made)
         plant_seeds(effects, None, seeds, self.record, made)
         self.made = made
-        tree = TREES.scan(str(self.projection), tuple(made.rows), 0, True)
-        self.baseline = Snapshot(tree, tuple(made.durable))
+        projected = made.projected(self.record)
+        tree = TREES.scan(str(self.projection), projected.rows, 0, True)
+        self.baseline = Snapshot(tree, projected.durable)
         return self
 
     @property
