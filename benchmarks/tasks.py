@@ -54,8 +54,7 @@ class Bench(NamedTuple):
     def kernel(self, *words: str, **more: object) -> Contender:
         """A single step of ours, in a process of its own."""
         command = (sys.executable, "-m", "benchmarks.kernels", *words)
-        env = {**self.site.env, "PYTHONPATH": os.getcwd()}
-        return Contender(OURS, command, env=env, **more)  # type: ignore[arg-type]
+        return Contender(OURS, command, env=self.site.env, **more)  # type: ignore[arg-type]
 
 
 def finish(bench: Bench, task: str, tier: str, contenders: Sequence[Contender], **more: object) -> Result:
