@@ -102,3 +102,8 @@ def exit_code(error: LaunchError) -> int:
             return 128 + number
         case _:
             assert_never(error)
+
+
+def kind(error: LaunchError) -> str:
+    """The stable kebab-case name of an error's kind: what `--json` and the evidence of a run say."""
+    return "".join("-" + c.lower() if c.isupper() else c for c in type(error).__name__).strip("-")

@@ -16,10 +16,9 @@ from outfitter.errors import (
     StateViolated,
     UsageError,
     exit_code,
+    kind,
 )
 from outfitter.model.request import Notice, Problem
-
-SHOWN_PATHS = 5
 
 
 def place(problem: Problem) -> str:
@@ -38,12 +37,6 @@ def one_line(text: str) -> str:
     return "".join(
         c if c.isprintable() or "\udc80" <= c <= "\udcff" else c.encode("unicode_escape").decode() for c in text
     )
-
-
-def some_paths(paths: tuple[str, ...]) -> str:
-    """The first few paths, and how many more there are."""
-    shown = ", ".join(one_line(path) for path in paths[:SHOWN_PATHS])
-    return shown + (f" and {len(paths) - SHOWN_PATHS} more" if len(paths) > SHOWN_PATHS else "")
 
 
 def error_notices(error: LaunchError) -> tuple[Notice, ...]:
@@ -68,7 +61,9 @@ def error_notices(error: LaunchError) -> tuple[Notice, ...]:
         case EffectFailed(operation=operation, path=path, reason=reason, hint=hint):
             return (say(f"cannot {operation}: {path + ': ' if path else ''}{reason}", hint),)
         case StateViolated(paths=paths):
-            return (say(f"the run wrote what its settings forbid: {some_paths(paths)}"),)
+            return (
+                say(f"the run fails for {len(paths)} change{'s' if len(paths) != 1 else ''} that its settings forbid"),
+            )
         case Interrupted(signal=number):
             return (say(f"ended by signal {number}"),)
         case Crashed(exception=exception, stage=stage):
@@ -77,11 +72,6 @@ def error_notices(error: LaunchError) -> tuple[Notice, ...]:
             return (say(text, "OUTFITTER_DEBUG=1 shows the trace back; please report it"),)
         case _:
             assert_never(error)
-
-
-def kind(error: LaunchError) -> str:
-    """The stable kebab-case name of an error's kind, for `--json`."""
-    return "".join("-" + c.lower() if c.isupper() else c for c in type(error).__name__).strip("-")
 
 
 def error_json(error: LaunchError, code: int | None = None) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from typing import ParamSpec, TypeVar
 
 from returns.result import Result
 
-from outfitter.cli.render import kind
 from outfitter.edges.signals import SIGNALS, Signals
-from outfitter.errors import Interrupted
+from outfitter.errors import Interrupted, kind
 from outfitter.host import Step, StepNote
 from outfitter.railway import Effect, Outcome, Terminated, failed, fold, perform, pure
 

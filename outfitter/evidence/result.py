@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outfitter import __version__
-from outfitter.errors import LaunchError, exit_code
+from outfitter.errors import LaunchError, exit_code, kind
 from outfitter.evidence.canonical import digest
 
 RESULT_VERSION = 1
@@ -54,7 +54,7 @@ def unstarted(run_id: str, error: LaunchError | None, platform: str) -> dict[str
         "confidence": 0.0,
         "epistemic_status": "uncertain",
         "stop_reason": stop,
-        "termination_reason": stop if error is None else f"{type(error).__name__} ({exit_code(error)})",
+        "termination_reason": stop if error is None else f"{kind(error)} ({exit_code(error)})",
         "convergence": {"settled": False, "reason": "no harness was started"},
         "runtime": {"outfitter": __version__, "platform": platform},
         "model": None,

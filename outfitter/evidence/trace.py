@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from outfitter import __version__
+from outfitter.errors import kind
 from outfitter.evidence.canonical import digest
 from outfitter.host import StepNote
 from outfitter.model.outcome import Change, ChildExit, Settlement
@@ -165,5 +166,5 @@ def _termination(report: Report) -> dict[str, Any]:
         "started": isinstance(ended, ChildExit),
         "exit_code": ended.code if isinstance(ended, ChildExit) else None,
         "signal": ended.signal if isinstance(ended, ChildExit) else 0,
-        "error": None if error is None else type(error).__name__,
+        "error": None if error is None else kind(error),
     }

@@ -55,7 +55,7 @@ def test_a_broken_policy_is_a_veto(machine):
     machine.settings("state_persistence: {unknown: error}\n")
     out = machine.top / "ev"
     assert machine.run("run", "a", "--out", str(out), script=[["write", "odd", "1"]]).code == 121
-    assert pair(out)[1]["termination_reason"] == "StateViolated"
+    assert pair(out)[1]["termination_reason"] == "state-violated"
 
 
 @pytest.mark.parametrize("words", [("--dry-run",), ("--harness", "codex", "--isolated")])

@@ -635,7 +635,7 @@ done
 --- stderr
 outfitter: warning: undeclared writes: 1 added, not kept: odd.txt
   hint: to look at them: --retain-projection, then outfitter diff
-outfitter: error: the run wrote what its settings forbid: odd.txt
+outfitter: error: the run fails for 1 change that its settings forbid
 --- codes: state-unknown-warn state-violated
 """)
     assert told(furnished, "--quiet", "run", "--retain-projection") == snapshot("""\

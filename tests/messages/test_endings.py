@@ -39,7 +39,7 @@ outfitter: warning: undeclared writes: 1 added, not kept: odd.txt; an undeclared
 outfitter: warning: plugins/: 7 added, not kept: plugins/p0/x, plugins/p1/x, plugins/p2/x, plugins/p3/x, plugins/p4/x and 2 more
   hint: to keep what is written there: state_persistence: {plugins/: symlink}
 outfitter: error: settings.json: 1 added, not kept
-outfitter: error: the run wrote what its settings forbid: settings.json
+outfitter: error: the run fails for 1 change that its settings forbid
 --- codes: prompt-skipped state-declared-error state-declared-prompt state-declared-warn state-unknown-prompt state-violated
 """)
     project.settings("default_agent: a\nstate_persistence: {unknown: error}\n")
@@ -47,7 +47,7 @@ outfitter: error: the run wrote what its settings forbid: settings.json
 exit 121
 --- stderr
 outfitter: error: undeclared writes: 2 added, not kept: odd.txt, pipe (fifo)
-outfitter: error: the run wrote what its settings forbid: odd.txt, pipe
+outfitter: error: the run fails for 2 changes that its settings forbid
 --- codes: state-unknown-error state-violated
 """)
     assert told(project, "run", script=[["write", "keybindings.json", "{}"]]) == snapshot("exit 0\n")
