@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, parsed, unreadable, words
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, odd, parsed, unreadable, words
 from outfitter.bridging.member import edited, member_text
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
@@ -31,8 +31,10 @@ def merge_member(after: Aftermath, bridge: Bridge, change: Change) -> Item:
     if change.outcome == "unreadable":
         return unreadable(change, TOPIC)
     now = after.now(change.path)
-    if now is None or now.tag not in "fx":
+    if now is None:
         return Item(change.path, "discarded", TOPIC)
+    if now.tag not in "fx":
+        return odd(after, change, TOPIC, change.note or "no regular file", bridge.path)
     try:
         after.durable.tidy(bridge.durable)
         content = after.durable.read(after.source(change.path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, unreadable
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, odd, unreadable
 from outfitter.bridging.files import Job, job, settle_all
 from outfitter.model.outcome import Change
 from outfitter.model.projection import State
@@ -37,7 +37,7 @@ def _job(after: Aftermath, state: State, change: Change) -> Job | Item:
     if change.outcome == "durable" or change.change == "deleted":
         return Item(change.path, change.outcome, TOPIC)
     if change.change == "relinked":
-        return Item(change.path, "discarded", TOPIC, "odd", f"now a {change.note}; nothing was copied")
+        return odd(after, change, TOPIC, f"now a {change.note}; nothing was copied", state.key)
     target = posixpath.join(state.durable, change.path[len(state.key) :]) if state.key.endswith("/") else state.durable
     behind = after.behind(change.path)
     made = job(after, change.path, target, TOPIC, "adopted", behind, behind)

@@ -11,7 +11,7 @@ from outfitter.host import Durable, Unsaved
 from outfitter.model.outcome import Change, Ending, Row, Snapshot
 from outfitter.model.projection import Record
 from outfitter.tree import Folder, pack
-from outfitter.zones import raw
+from outfitter.zones import raw, text
 
 Find = Callable[[str], Row | None]
 Topic = Literal["session history", "credentials", "account", "replaced link", "persisted change", "plugin registry"]
@@ -80,6 +80,34 @@ def finder(rows: Sequence[Row]) -> Find:
         return None if index is None else folder.row(index, name)
 
     return find
+
+
+def odd(after: Aftermath, change: Change, topic: Topic, reason: str, key: str) -> Item:
+    """What is no regular file where one was to be carried; `key` is its declared path.
+
+    A fifo or a socket holds nothing. A directory, or a link to something else that this run wrote, may be the only way to it:
+    then the projection must stay.
+    """
+    now = after.now(change.path)
+    stranded = now is not None and (now.tag in "du" or (now.tag == "l" and _leads_to_loss(after, now, key)))
+    return Item(change.path, "discarded", topic, "odd", reason, saved=not stranded)
+
+
+def _leads_to_loss(after: Aftermath, link: Row, key: str) -> bool:
+    """Whether a link leads to an entry of the projection that `key`, if that is a directory, does not carry for itself."""
+    root, at = after.record.projection, posixpath.join(after.record.projection, text(posixpath.dirname(link.path)))
+    target = posixpath.normpath(posixpath.join(at, text(link.target)))
+    if not target.startswith(root + "/"):
+        return False
+    inner = target[len(root) + 1 :]
+    if inner == text(link.path) or (key.endswith("/") and inner.startswith(key)):
+        return False
+    names = inner.split("/")
+    for depth in range(1, len(names) + 1):
+        row = after.now("/".join(names[:depth]))
+        if row is None or row.tag == "l":
+            return row is not None
+    return True
 
 
 def keep(after: Aftermath, item: Item, target: str, credential: bool = False) -> Item:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blake3 import blake3
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, parsed, unreadable, words
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble, keep, odd, parsed, unreadable, words
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
 from outfitter.threeway import CHANGED, MADE, Sides, credential_refusal, decide
@@ -23,7 +23,7 @@ def carry_credentials(after: Aftermath, bridge: Bridge, change: Change) -> Item:
     if now is None:
         return Item(change.path, "discarded", TOPIC)
     if now.tag not in "fx":
-        return Item(change.path, "discarded", TOPIC, "odd", change.note or "no regular file")
+        return odd(after, change, TOPIC, change.note or "no regular file", bridge.path)
     try:
         after.durable.tidy(bridge.durable)
         return _carry(after, bridge, change)

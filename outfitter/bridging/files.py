@@ -91,6 +91,8 @@ class _Carry(NamedTuple):
 
 def _weigh(after: Aftermath, job: Job) -> Item | _Carry:
     """Look and decide."""
+    if job.target.endswith("/"):
+        return _unsaved(after, job, "failed", "a file stands where a directory belongs")
     try:
         after.durable.tidy(job.target)
         seen = after.durable.look(job.target, job.known, job.before)

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, unreadable
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, odd, unreadable
 from outfitter.bridging.files import Job, job, settle_all
 from outfitter.bridging.recording import record_always
 from outfitter.bridging.telling import SAMPLED, counted, listed
@@ -73,4 +73,4 @@ def _job(after: Aftermath, state: State, change: Change) -> Job | Item:
     now = after.now(change.path)
     if inside and now is not None and now.tag == "d":
         return Item(change.path, "persisted", TOPIC)
-    return Item(change.path, "discarded", TOPIC, "odd", change.note or "no regular file")
+    return odd(after, change, TOPIC, change.note or "no regular file", state.key)

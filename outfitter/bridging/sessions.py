@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator
 
-from outfitter.bridging.aftermath import Aftermath, Item, Topic, keep, unreadable, words
+from outfitter.bridging.aftermath import Aftermath, Item, Topic, keep, odd, unreadable, words
 from outfitter.bridging.files import Job, job, settle_all
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
@@ -39,7 +39,7 @@ def _job(
     target = posixpath.join(bridge.durable, rest)
     made = job(after, change.path, target, TOPIC, "bridged", after.seeded(change.path), after.behind(change.path))
     if made is None:
-        return _no_file(after, change)
+        return _no_file(after, bridge, change)
     try:
         reason = _LINKED if _behind_inner_link(bridge.durable, rest, real, tops) else ""
     except OSError as error:
@@ -49,12 +49,12 @@ def _job(
     return made._replace(mode=_PRIVATE, keep_mtime=True, log=change.path.endswith(".jsonl"))
 
 
-def _no_file(after: Aftermath, change: Change) -> Item:
-    """Deletions are never carried over, empty directories need no place; a link or a special file is said and left."""
+def _no_file(after: Aftermath, bridge: Bridge, change: Change) -> Item:
+    """Deletions are never carried over, empty directories need no place; a link or a special file is said."""
     now = after.now(change.path)
     if now is None or now.tag == "d":
         return Item(change.path, change.outcome, TOPIC)
-    return Item(change.path, "discarded", TOPIC, "odd", change.note or "no regular file")
+    return odd(after, change, TOPIC, change.note or "no regular file", bridge.path)
 
 
 def _behind_inner_link(durable: str, rest: str, real: Callable[[str], str], tops: dict[str, str]) -> bool:
