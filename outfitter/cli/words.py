@@ -88,7 +88,11 @@ def split_run(words: tuple[str, ...]) -> Result[RunWords, UsageError]:
         elif name in VALUED:
             if not equals and not own:
                 return Failure(UsageError(f"{name} needs a value", "outfitter run --help"))
-            values.append((name, value if equals else own.pop(0)))
+            value = value if equals else own.pop(0)
+            if not value:
+                # An unset variable of a script; taken as "not asked for" it would lose what was asked for.
+                return Failure(UsageError(f"{name} is given an empty value", "outfitter run --help"))
+            values.append((name, value))
         elif agent is None and not foreign and not word.startswith("-"):
             agent = word
         else:

@@ -52,6 +52,11 @@ def test_an_option_without_its_value_is_usage():
 WORDS = st.sampled_from(["a", "b", "-p", "--x", "--x=1", "--", "", "-", *FLAGS, *VALUED, "--out=o"])
 
 
+@pytest.mark.parametrize("words", [("--out", ""), ("--out=",), ("a", "--harness="), ("--append-prompt", "")])
+def test_an_empty_value_is_usage_and_never_as_if_unasked(words):
+    assert "empty value" in split_run(words).failure().message
+
+
 @given(st.lists(WORDS, max_size=12))
 def test_no_word_is_lost_or_made_up(words):
     result = split_run(tuple(words))
