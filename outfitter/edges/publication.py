@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+from contextlib import suppress
 from typing import Any
 
 from blake3 import blake3
@@ -72,9 +74,30 @@ def quarantine(root: str, directory: str, name: str, reason: dict[str, Any]) -> 
     while os.path.lexists(target):
         count += 1
         target = os.path.join(shelf, f"{name}-{count}")
-    shutil.move(root, target)
-    _put(os.path.join(target, REASON), reason)
+    try:
+        os.rename(root, target)
+        _put(os.path.join(target, REASON), reason)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EBUSY):
+            raise
+        _carry(root, target, reason)
     return target
+
+
+def _carry(root: str, target: str, reason: dict[str, Any]) -> None:
+    """Move to another file system, or out of a mount point, which itself stays: whole at the target before a file goes here."""
+    staging = f"{target}.outfitter-{os.urandom(6).hex()}.tmp"
+    try:
+        shutil.copytree(root, staging, symlinks=True)
+        _put(os.path.join(staging, REASON), reason)
+        os.rename(staging, target)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    for entry in os.scandir(root):
+        shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(entry.path)
+    with suppress(OSError):
+        os.rmdir(root)
 
 
 def remove_attempt(directory: str, name: str) -> None:

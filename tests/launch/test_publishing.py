@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from outfitter.edges import publication
+
 
 @pytest.fixture
 def pair(machine):
@@ -66,3 +68,25 @@ def test_a_page_that_cannot_be_put_in_place_leaves_nothing(machine, pair):
     (machine.project / "page").mkdir()
     assert machine.run("report", str(pair("ev")), "--html", "page").code == 1
     assert [name for name in os.listdir(machine.project) if name.endswith(".tmp")] == []
+
+
+def test_a_failing_pair_at_a_mount_point_is_carried_out_of_it(machine, pair, monkeypatch):
+    """Where a rename cannot move it, the copy is whole before anything goes, and the reason comes with it."""
+    root = pair("mounted")
+
+    def busy(real):
+        def call(path, *more, **options):
+            if str(path) == str(root):
+                raise OSError(16, "Device or resource busy")
+            return real(path, *more, **options)
+
+        return call
+
+    for name in ("rename", "rmdir"):
+        monkeypatch.setattr(publication.os, name, busy(getattr(os, name)))
+    before = machine.tree(root)
+    place = publication.quarantine(str(root), str(machine.top / "kept"), "bad", {"why": "x"})
+    after = machine.tree(place)
+    assert json.loads(after.pop("reason.json")[1]) == {"why": "x"}
+    assert after == before
+    assert machine.tree(root) == {}
