@@ -89,6 +89,11 @@ def _batch(options: argparse.Namespace, context: Context) -> int:
 
 def _run(options: argparse.Namespace, context: Context, root: str, lock: int) -> int:
     inputs = select(options.inputs, context.ambient.cwd)
+    if not inputs:
+        return context.fail(
+            EffectFailed("select inputs", " ".join(options.inputs), "no file, and no line that holds text"),
+            options.json,
+        )
     attempts = {item.key: found for item in inputs if not item.problem and (found := finished(root, item.key))}
     waiting = to_run(inputs, set(attempts))
     here = context.ambient

@@ -71,3 +71,16 @@ def test_modules_in_the_working_directory_are_never_imported(machine):
         command, cwd=machine.project, env=machine.env(), capture_output=True, timeout=60, check=False
     )
     assert ended.returncode == 0, ended.stdout
+
+
+def test_a_selection_of_nothing_is_no_success(machine):
+    words = tasks(machine, 0)
+    machine.put("tasks/.hidden", "x")
+    ended = machine.run(*words)
+    assert (ended.code, "select inputs" in ended.err, ended.out) == (1, True, "")
+
+
+def test_an_attempt_that_never_started_says_why_in_words(machine):
+    words = tasks(machine, 1)
+    ended = machine.run(*words[:3], "nobody", *words[4:])
+    assert rows(ended.out) == [("failed", "composition-failed (125)")]
