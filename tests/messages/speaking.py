@@ -13,7 +13,7 @@ import pexpect
 DRIVER = """
 import json, os, sys
 from outfitter.cli.console import Console
-from outfitter.cli.render import kind
+from outfitter.errors import kind
 codes = []
 say, error = Console.say, Console.error
 def saying(self, notice):
