@@ -96,7 +96,9 @@ def _policy(record: Record, zone: str, key: str, strategy: str, group: list[Chan
 
 
 def _hint(record: Record, zone: str, key: str) -> str:
-    """What to do to have it otherwise next time."""
+    """What to do to have it otherwise next time; what Outfitter generates is kept under no strategy."""
+    if key in record.generated:
+        return ""
     keeps = any(state.key == key and state.durable and "symlink" in state.allowed for state in record.states)
     if zone == "declared":
         return f"to keep what is written there: state_persistence: {{{key}: symlink}}" if keeps else ""

@@ -135,3 +135,13 @@ def test_names_cannot_break_out_of_a_line(bench):
     b.settle()
     (notice,) = b.settlement.notices
     assert "\n" not in one_line(notice.message)
+
+
+@pytest.mark.parametrize("strategy", ["warn", "prompt"])
+def test_no_strategy_is_promised_to_keep_what_is_written_to_a_generated_file(bench, strategy):
+    b = bench("pi", {"mcp.json": strategy}, generated={"mcp.json": b'{"mcpServers": {}}'})
+    b.launch()
+    b.write("mcp.json", "{}")
+    b.settle()
+    (notice,) = b.settlement.notices
+    assert ("mcp.json: 1 modified" in notice.message, notice.hint) == (True, "")
