@@ -122,8 +122,8 @@ class Pass:
         draft = self.drafts[path] = Draft(path, names.split(b"\0") if listed else [])
         self.unread += len(listed)
         if known is not None:
-            for index in range(len(listed)):
-                self._classify(draft, index, descriptor)
+            for index, entry in enumerate(listed):
+                self._classify(draft, index, descriptor, entry)
             self._recall(draft, known)
         else:
             for index in [i for i, entry in enumerate(listed) if not entry.is_file(follow_symlinks=False)]:
@@ -162,11 +162,14 @@ class Pass:
             ::-1
         ]
 
-    def _classify(self, draft: Draft, index: int, descriptor: int) -> None:
-        """What a child is, by lstat; regular files stay pending, with their stat."""
+    def _classify(self, draft: Draft, index: int, descriptor: int, entry: os.DirEntry[str] | None = None) -> None:
+        """What a child is, by lstat (an entry's own remembers it); regular files stay pending, with their stat."""
         name = draft.names[index]
         try:
-            status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            if entry:
+                status = entry.stat(follow_symlinks=False)
+            else:
+                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
             kind = S_IFMT(status.st_mode)
             if kind == S_IFREG:
                 draft.put(index, (PENDING, packed(status), NO_DIGEST, ""))
