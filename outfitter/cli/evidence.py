@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 
 from outfitter.cli.context import Context
@@ -97,7 +98,11 @@ def _replay(context: Context, pair: Pair, root: str, as_json: bool) -> int:
             {"root": root, "result": result, "compared": beside, "mismatches": [row._asdict() for row in found]}
         )
     else:
-        lines = [f"{key}: {value}" for key, value in result.items() if key not in ("trace_sections", "schema_version")]
+        shown = {key: value for key, value in result.items() if key not in ("trace_sections", "schema_version")}
+        lines = [
+            f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+            for key, value in shown.items()
+        ]
         lines.append(
             "compared with the written result" if beside else "no written result beside the trace: nothing compared"
         )

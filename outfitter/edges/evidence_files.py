@@ -54,7 +54,11 @@ def read_document(path: str) -> tuple[Any, str]:
         return json.loads(data, object_pairs_hook=_once), ""
     except OSError as error:
         return None, error.strerror or str(error)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        return None, "nested too deeply"
+    except UnicodeError:
+        return None, "not UTF-8 text"
+    except ValueError as error:
         return None, str(error)
 
 

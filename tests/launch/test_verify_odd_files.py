@@ -42,3 +42,16 @@ def test_characters_that_are_none_do_not_hide_a_fault(machine, out, character):
     text = (out / RESULT).read_text()
     (out / RESULT).write_text(text.replace('"pass"', f'"{character}"').replace("{", f'{{"{character}": 1,', 1))
     assert set(verified(machine, out)) == {"schema"}
+
+
+@pytest.mark.parametrize(("data", "why"), [(b"[" * 100_000, "nested too deeply"), (b"\xff{}", "not UTF-8 text")])
+def test_what_is_no_text_is_told_in_words(machine, out, data, why):
+    (out / RESULT).write_bytes(data)
+    assert why in machine.run("evidence", "verify", str(out)).out
+
+
+def test_replay_prints_values_as_json_does(machine, out):
+    lines = machine.run("evidence", "replay", str(out)).out.splitlines()
+    values = dict(line.split(": ", 1) for line in lines if ": " in line)
+    assert json.loads(values["convergence"])["settled"] is True
+    assert (values["model"], values["verdict"]) == ("null", "pass")
