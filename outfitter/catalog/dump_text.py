@@ -10,6 +10,7 @@ from typing import Any
 from outfitter.catalog.agents import Agent
 from outfitter.catalog.controls import ControlSet
 from outfitter.catalog.mcp_form import normal_form
+from outfitter.catalog.model_rules import faults
 from outfitter.model.composition import Controls, Server
 
 _SECRET = "looks like a credential"
@@ -88,6 +89,31 @@ def server_map(servers: tuple[Server, ...]) -> tuple[dict[str, Any], tuple[str, 
                 redacted.append(f"{server.id}.{key}")
         written[server.id] = definition
     return written, tuple(redacted)
+
+
+def registry_map(providers: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Providers as `models.json` holds them without what no composition takes (literal credentials first), and its key paths."""
+    written: dict[str, Any] = json.loads(json.dumps(providers))
+    dropped: list[str] = []
+    for name, provider in written.items():
+        models = [model for model in provider.get("models") or () if isinstance(model, dict)]
+        for label, definition in ((name, provider), *((f"{name}/{model.get('id')}", model) for model in models)):
+            for path, _, _ in tuple(faults(definition)):
+                holder = definition if len(path) == 1 else definition[path[0]]
+                holder.pop(path[-1], None)
+                dropped.append(".".join((label, *path)))
+    return written, tuple(dropped)
+
+
+def literal_credentials(servers: tuple[Server, ...]) -> tuple[str, ...]:
+    """The literal values of servers that look like credentials, longest first: what no output may show."""
+    found: list[str] = []
+    for server in servers:
+        for key, said in normal_form(dict(server.definition)).remarks:
+            block, _, inner = key.partition(".")
+            if _SECRET in said and block in ("env", "headers"):
+                found.append(str(server.definition[block][inner]))
+    return tuple(sorted(filter(None, found), key=len, reverse=True))
 
 
 def _redact(server: str, definition: dict[str, Any], key: str) -> None:

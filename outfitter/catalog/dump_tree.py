@@ -11,7 +11,7 @@ from outfitter.catalog.assembly import registry_of
 from outfitter.catalog.closure import default_loadout
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.dump_overlay import overlays
-from outfitter.catalog.dump_text import agent_text, json_text, plain_text, server_map
+from outfitter.catalog.dump_text import agent_text, json_text, plain_text, registry_map, server_map
 from outfitter.catalog.dump_writer import Dump, Writer
 from outfitter.catalog.dumping import canonical
 from outfitter.catalog.everything import all_skills
@@ -45,7 +45,9 @@ def dump_tree(demand: Demand, settings: Settings) -> Dump:
     _servers(writer, "mcp.json", "", mcp.servers(demand.trees, ()))
     registry = registry_of(demand)
     if registry.configured:
-        writer.write("models.json", json_text({"providers": registry.providers}))
+        providers, refused = registry_map(registry.providers)
+        writer.write("models.json", json_text({"providers": providers}))
+        writer.left_out("models.json", refused)
     kept = _defaults(demand, settings)
     if kept:
         lines = [f"{key}: {json.dumps(value, ensure_ascii=False, sort_keys=True)}\n" for key, value in kept.items()]

@@ -64,6 +64,12 @@ class Writer:
             text = f"{path}: {key}: the literal credential is left out; set the variable that stands there now"
             self.notices.append(Notice("warning", "dump-credential", text))
 
+    def left_out(self, path: str, keys: Iterable[str]) -> None:
+        """What no launch would take is not passed on: it may be a credential."""
+        for key in keys:
+            text = f"{path}: {key}: is refused by every launch, and left out; outfitter validate says why"
+            self.notices.append(Notice("warning", "dump-credential", text))
+
     def source(self, one: Agent, key: str, number: int, source: Source) -> dict[str, str] | None:
         """A prompt source as a file of the dump; None where it has nothing."""
         found = prompts.locate(self.demand, source, one.id)

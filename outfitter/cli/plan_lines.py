@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from outfitter.catalog.dump_text import literal_credentials
 from outfitter.cli.render import notice_json, one_line
+from outfitter.edges.git import redacted
 from outfitter.model.projection import Prepared
 from outfitter.model.settings import Origin, Resolution
 
@@ -35,7 +38,7 @@ def plan_lines(prepared: Prepared) -> Iterator[str]:
     yield from _section("subagents", [subagent.id for subagent in composition.subagents])
     yield from _section("servers", [server.id for server in composition.servers])
     yield from _section("strategies", [_strategy_line(row) for row in _shown(prepared)])
-    yield from _section("command", [_clip(shlex.join([plan.launch.executable, *plan.launch.arguments]))])
+    yield from _section("command", [_clip(shlex.join(_command(prepared)))])
     yield from _section("sets", sorted(plan.launch.env_set))
     yield from _section("unsets", sorted(plan.launch.env_unset))
     yield from _section("generates", [one_line(path) for path in _generated(prepared)])
@@ -66,7 +69,7 @@ def plan_json(prepared: Prepared) -> dict[str, Any]:
         "subagents": [subagent.id for subagent in composition.subagents],
         "servers": [server.id for server in composition.servers],
         "strategies": [_strategy_json(row) for row in _rows(prepared)],
-        "command": [plan.launch.executable, *plan.launch.arguments],
+        "command": _command(prepared),
         "environment": {"sets": sorted(plan.launch.env_set), "unsets": sorted(plan.launch.env_unset)},
         "generates": _generated(prepared),
         "links": [{"path": path, "target": target} for path, target in _links(prepared)],
@@ -76,6 +79,15 @@ def plan_json(prepared: Prepared) -> dict[str, Any]:
         "native_reads": list(plan.native_reads),
         "notices": [notice_json(notice) for notice in prepared.notices],
     }
+
+
+def _command(prepared: Prepared) -> list[str]:
+    """The command without the literal credentials of a tree's servers, which Codex is given as arguments (spec/80)."""
+    words = [prepared.plan.launch.executable, *prepared.plan.launch.arguments]
+    for secret in literal_credentials(prepared.composition.servers):
+        for spelled in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
+            words = [word.replace(spelled, "***") for word in words]
+    return [redacted(word) for word in words]
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.render import notice_json, one_line
 from outfitter.cli.settled import settled
+from outfitter.edges.git import redacted
 from outfitter.errors import EffectFailed, LaunchError
 from outfitter.fp import value_at
 from outfitter.model.settings import KeyPath, Origin, Settings
@@ -157,13 +158,16 @@ def _origin_json(origin: Origin) -> dict[str, Any]:
 
 def _text(value: Any, bare: bool = False) -> str:
     """A text as it is where it fits on a line, everything else as JSON; `bare` texts keep even their line breaks."""
+    value = redacted(value) if isinstance(value, str) else value
     if isinstance(value, str) and (bare or (value == one_line(value).strip() and value)):
         return value
     return json.dumps(_plain(value), ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
-    """A value that strict JSON can hold."""
+    """A value that strict JSON can hold, the user part of every address in it hidden."""
+    if isinstance(value, str):
+        return redacted(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, list):
