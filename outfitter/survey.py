@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 
 from attrs import evolve
 from returns.result import Failure, Success
@@ -12,11 +13,12 @@ from outfitter.adapters import NAMES, Adapter, Wants, adapter
 from outfitter.errors import UsageError
 from outfitter.host import Runs, Sources
 from outfitter.model.projection import Facts, Site
-from outfitter.model.request import Ambient, Request
+from outfitter.model.request import Ambient, Notice, Request
 from outfitter.model.settings import Settings
 from outfitter.railway import Effect, Outcome, attempt
 
 DEFAULT_HARNESS = "pi"
+_PROJECTION = re.compile(r".*/outfitter-[A-Za-z0-9_.-]{1,12}-(" + "|".join(NAMES) + r")-[a-z0-9]{8}/projection")
 # How often an adapter may ask further: a bound, not a plan.
 ROUNDS = 5
 
@@ -57,6 +59,7 @@ def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, r
             files={path: sources.read(path) for path in wants.files},
             listings={path: sources.names(path) for path in wants.listings},
             help=sources.probe(executable, wants.help) if wants.help else "",
+            notices=_remarks(sources, adapter, ambient, native),
         )
         return Success(Site(run_id, root, _further(sources, adapter, request, settings, facts)))
 
@@ -120,14 +123,39 @@ def cache_directory(settings: Settings, ambient: Ambient) -> str:
 
 
 def native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:
-    """The user's own directory variable, looked through where it holds a projection of ours (spec/50, spec/95 RUN-12)."""
-    given = ambient.env.get(adapter.variable, "")
-    if not given:
+    """The user's own directory variable, looked through where it holds a projection of ours (spec/50, spec/95 RUN-12).
+
+    One that names a projection which is gone, as a terminal keeps it that a finished run had opened, counts as not set.
+    """
+    place = _given(adapter, ambient)
+    if not place or _gone(sources, place):
         return posixpath.join(ambient.home, adapter.home)
-    place = posixpath.normpath(posixpath.join(ambient.cwd, given))
-    outer = sources.read(posixpath.join(posixpath.dirname(place), "run.json"))
+    outer = sources.read(_journal(place))
     try:
         native = json.loads(outer)["native"] if outer else place
     except (ValueError, KeyError, TypeError):
         return place
     return native if isinstance(native, str) and native.startswith("/") else place
+
+
+def _given(adapter: Adapter, ambient: Ambient) -> str:
+    given = ambient.env.get(adapter.variable, "")
+    return posixpath.normpath(posixpath.join(ambient.cwd, given)) if given else ""
+
+
+def _journal(place: str) -> str:
+    return posixpath.join(posixpath.dirname(place), "run.json")
+
+
+def _gone(sources: Sources, place: str) -> bool:
+    """Whether a directory is named as our projections are, and nothing of one is there any more."""
+    ours = _PROJECTION.fullmatch(place) is not None
+    return ours and sources.read(_journal(place)) is None and not sources.names(place)
+
+
+def _remarks(sources: Sources, adapter: Adapter, ambient: Ambient, native: str) -> tuple[Notice, ...]:
+    place = _given(adapter, ambient)
+    if not place or not _gone(sources, place):
+        return ()
+    text = f"{adapter.variable} names the projection of a run that is over ({place}); {native} is taken for your own directory"
+    return (Notice("notice", "projection-over", text, f"unset {adapter.variable}"),)

@@ -38,17 +38,17 @@ def plan_projection(
 
     Each element that the adapter cannot project is one warning here, whether the adapter or its plan names it (spec/40).
     """
-    return adapter.plan(request, settings, composition, strategies, facts).bind(partial(_admit, adapter, composition))
+    return adapter.plan(request, settings, composition, strategies, facts).bind(partial(_admit, adapter, composition, facts))
 
 
-def _admit(adapter: Adapter, composition: Composition, plan: ProjectionPlan) -> Outcome[ProjectionPlan]:
+def _admit(adapter: Adapter, composition: Composition, facts: Facts, plan: ProjectionPlan) -> Outcome[ProjectionPlan]:
     wrong = faults(plan)
     if wrong:
         hint = "rename what makes the path: an overlay file, a skill, a command or a subagent"
         return Failure(CompositionFailed(f"{adapter.id}: {'; '.join(wrong)}", hint))
     elements = tuple(dict.fromkeys((*plan.unsupported, *adapter.unsupported_elements(composition))))
     warnings = tuple(_unsupported(adapter.id, element) for element in elements)
-    return Success(evolve(plan, unsupported=elements, notices=(*plan.notices, *warnings)))
+    return Success(evolve(plan, unsupported=elements, notices=(*facts.notices, *plan.notices, *warnings)))
 
 
 def _unsupported(harness: str, element: str) -> Notice:

@@ -79,6 +79,7 @@ class Facts(Value):
     the directory that will be made. `files`: absolute path → bytes, None where absent or no regular file.
     `help` is the harness's `--help` text ("" where it was not asked). `real`: path → physical path. `heads`: directory → the
     beginning of its newest `*.jsonl`, None where there is none. `unreadable`: file → why it could not be read (in `files` it is None).
+    `notices`: what to tell of all that.
     """
 
     executable: str
@@ -92,6 +93,7 @@ class Facts(Value):
     real: Mapping[str, str] = {}
     heads: Mapping[str, bytes | None] = field(repr=False, default={})
     unreadable: Mapping[str, str] = {}
+    notices: tuple[Notice, ...] = ()
 
 
 @frozen(eq=False, repr=False)

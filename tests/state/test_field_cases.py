@@ -298,3 +298,25 @@ def test_run_12_a_launch_inside_a_launch_reaches_the_native_state(machine):
     quiet(machine, machine.run("run", "a", script=script))
     assert (machine.home / ".pi/agent/settings.json").read_text() == '{"inner":1}'
     assert not (machine.home / ".pi/agent/settings.json").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("words", "variable", "native"),
+    [
+        (("run", "a"), "PI_CODING_AGENT_DIR", ".pi/agent"),
+        (("run", "a", "--harness", "claude", "--isolated"), "CLAUDE_CONFIG_DIR", ".claude"),
+    ],
+)
+def test_run_12_a_variable_that_names_a_projection_which_is_gone(machine, words, variable, native):
+    """A terminal multiplexer started inside a run keeps the variable when the run is over: nothing durable may go there."""
+    machine.agent()
+    place = machine.tmp / f"outfitter-a-{words[3] if len(words) > 2 else 'pi'}-abcdefg2/projection"
+    swap = [["swap", "settings.json", '{"new":1}']]
+    ended = machine.run(*words, script=swap, env={variable: str(place)})
+    assert ended.code == 0
+    assert (machine.home / native / "settings.json").read_text() == '{"new":1}'
+    assert not place.exists()
+    assert f"{variable} names the projection of a run that is over" in ended.err
+    mine = machine.top / "mine/projection"
+    quiet(machine, machine.run(*words, script=swap, env={variable: str(mine)}))
+    assert (mine / "settings.json").read_text() == '{"new":1}'
