@@ -64,6 +64,12 @@ def main(words: list[str], context: Context) -> int:
         return context.fail(
             UsageError(f"{choice.agent!r} cannot be an agent's id", f"{portable(choice.agent)} can"), options.json
         )
+    if choice.source and "path" in source_entry(choice.source):
+        place = os.path.normpath(os.path.join(choice.tree, choice.source))
+        if not os.path.isdir(place):
+            fault = f"{place} is no directory"
+            hint = "a catalog is a directory, owner/repo or an address; --from claude takes over ~/.claude"
+            return context.fail(UsageError(fault, hint), options.json)
     native = os.path.join(context.ambient.home, adapter(choice.start).home) if choice.start in NAMES else ""
     try:
         writes, left = plan(choice, gather(choice.tree, choice.start, native))
@@ -88,7 +94,18 @@ def _choice(options: argparse.Namespace, context: Context, asks: bool) -> Choice
         harness = options.harness or _ask("harness", list(NAMES), harness)
         project = project if project or options.home else _ask("write to", ["home", "project"], "home") == "project"
     tree = os.path.join(context.ambient.cwd if project else context.ambient.home, ".agents")
-    return Choice(cast(Start, start), agent, harness, tree, options.source)
+    return Choice(cast(Start, start), agent, harness, tree, _source(options.source, context.ambient.cwd, tree, project))
+
+
+def _source(source: str, cwd: str, tree: str, project: bool) -> str:
+    """A catalog as settings are to hold it: a local path is the user's, from where they stand, and settings count from the tree."""
+    if "path" not in source_entry(source or "#"):
+        return source
+    if not source or os.path.isabs(source):
+        return source
+    path = os.path.normpath(os.path.join(cwd, source))
+    # A project's settings move with it.
+    return os.path.join(os.curdir, os.path.relpath(path, tree)) if project else path
 
 
 def _ask(question: str, choices: list[str], default: str) -> str:
@@ -118,7 +135,7 @@ def _carry_out(
     asks: bool,
 ) -> int:
     if not options.json:
-        context.console.data("\n".join([*_lines(choice, writes), *left]))
+        context.console.data("\n".join([*_lines(choice, writes, left), *left]))
     confirmed = options.yes or not writes or (asks and _confirmed())
     if writes and confirmed:
         try:
@@ -145,7 +162,9 @@ def _carry_out(
     return 0 if confirmed else 1
 
 
-def _lines(choice: Choice, writes: tuple[Write, ...]) -> list[str]:
+def _lines(choice: Choice, writes: tuple[Write, ...], left: tuple[str, ...]) -> list[str]:
+    if not writes and any(line.startswith("settings.yml") for line in left):
+        return [f"nothing to write in {choice.tree}"]
     if not writes:
         return [f"{choice.tree} already has all of this"]
     return [

@@ -172,3 +172,18 @@ def test_an_id_that_cannot_be_one_is_asked_for_again(machine):
     child.close()
     assert child.exitstatus == 0
     assert (machine.home / ".agents/agents/my-helper/agent.md").exists()
+
+
+@pytest.mark.parametrize("where", ["--home", "--project"])
+def test_a_local_catalog_is_meant_from_where_the_user_stands(machine, where):
+    machine.agent("r", under=machine.top / "catalog")
+    (machine.top / "catalog/.agents").rename(machine.top / "catalog/tree")
+    ended = machine.run(*YES, "../catalog/tree", "--agent", "r", where)
+    assert ended.code == 0, ended.err
+    assert machine.run("run", "r").code == 0
+
+
+def test_a_local_catalog_that_is_not_there_is_refused(machine):
+    ended = machine.run(*YES, "claude")
+    assert (ended.code, "no directory" in ended.err, "--from claude" in ended.err) == (2, True, True)
+    assert not (machine.home / ".agents").exists()
