@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import posixpath
 
-from returns.result import Success
+from returns.result import Failure, Success
 
+from outfitter.catalog.agents import agent as agent_of
+from outfitter.catalog.agents import sites
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.dump_tree import dump_tree
 from outfitter.catalog.dump_writer import Dump
 from outfitter.catalog.dumping import dump_agent
+from outfitter.catalog.health import FILES
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, tree
 from outfitter.cli.render import notice_json
 from outfitter.edges.dump_files import write_dump
+from outfitter.errors import CompositionFailed
 from outfitter.model.layers import Layers
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome, attempt, fold, perform
@@ -50,7 +54,12 @@ def main(words: list[str], context: Context) -> int:
 def _dump(context: Context, agent: str | None, layers: Layers, settings: Settings) -> Outcome[Dump]:
     demand = Demand(layers)
     if agent is None:
-        return Success(dump_tree(demand, settings))
+        # Part of a file that cannot be read would be passed on as if it were all of it.
+        agents = [one for name in sites(demand) if (one := agent_of(demand, name))]
+        files = [layer.documents[name] for layer in layers.trees for name in FILES if name in layer.documents]
+        found = (*(one.problems for one in files), *(one.problems for one in agents))
+        problems = tuple(problem for some in found for problem in some)
+        return Failure(CompositionFailed("", problems=problems)) if problems else Success(dump_tree(demand, settings))
     return composed(layers, settings, agent, context.ambient.env).map(lambda made: dump_agent(demand, settings, made))
 
 
