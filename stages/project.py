@@ -38,7 +38,9 @@ def plan_projection(
 
     Each element that the adapter cannot project is one warning here, whether the adapter or its plan names it (spec/40).
     """
-    return adapter.plan(request, settings, composition, strategies, facts).bind(partial(_admit, adapter, composition, facts))
+    return adapter.plan(request, settings, composition, strategies, facts).bind(
+        partial(_admit, adapter, composition, facts)
+    )
 
 
 def _admit(adapter: Adapter, composition: Composition, facts: Facts, plan: ProjectionPlan) -> Outcome[ProjectionPlan]:

@@ -12,7 +12,7 @@ from returns.result import Success
 from outfitter.adapters import Adapter
 from outfitter.containment import faults
 from outfitter.errors import CompositionFailed, EffectFailed
-from outfitter.model.projection import Bridge, Copied, Generated, LaunchPlan, Seed
+from outfitter.model.projection import Bridge, Copied, Facts, Generated, LaunchPlan, Seed
 from outfitter.railway import fold
 from stages.project import plan_projection
 from tests.state.standing import SILENT, built, composition, plan, prepared, resolution, stand
@@ -304,7 +304,8 @@ def test_nothing_original_is_kept_of_a_run_that_is_not_retained(here):
 def admit(made, unsupported=()):
     nothing: Any = None
     given = Adapter("pi", "pi", "V", ".pi", "", (), nothing, nothing, lambda _: unsupported, lambda *_: Success(made))
-    outcome = plan_projection(given, nothing, nothing, nothing, nothing, nothing)
+    facts = Facts("/bin/pi", "/n", "/c", "/t/projection", "/p", {})
+    outcome = plan_projection(given, nothing, nothing, nothing, facts, nothing)
     return fold(outcome, lambda good: good, lambda error: error)
 
 
