@@ -106,7 +106,8 @@ class Projecting(NamedTuple):
 class Unsaved(NamedTuple):
     """Why a content could not become durable: the run, its projection-relative path, the reason, where it belonged.
 
-    A `credential` is never shown to anybody (spec/50).
+    A `credential` is never shown to anybody (spec/50). `member`: the one top-level key of that JSON file which is the run's
+    to change, "" where the whole file is.
     """
 
     run_id: str
@@ -114,6 +115,7 @@ class Unsaved(NamedTuple):
     reason: str
     durable: str
     credential: bool = False
+    member: str = ""
 
 
 class Replacement(NamedTuple):

@@ -96,7 +96,7 @@ def _decision(bridge: Bridge, projected: Member, durable: str) -> Decision:
 
 def _in_trouble(after: Aftermath, bridge: Bridge, change: Change, trouble: Trouble, reason: str) -> Item:
     item = Item(change.path, "conflict", TOPIC, trouble, reason)
-    return keep(after, item, bridge.durable, credential=True)
+    return keep(after, item, bridge.durable, credential=True, member=bridge.member)
 
 
 def _nothing() -> None:

@@ -110,10 +110,10 @@ def _leads_to_loss(after: Aftermath, link: Row, key: str) -> bool:
     return True
 
 
-def keep(after: Aftermath, item: Item, target: str, credential: bool = False) -> Item:
+def keep(after: Aftermath, item: Item, target: str, credential: bool = False, member: str = "") -> Item:
     """Keep the projected content of an item in trouble under `conflicts/`; where even that fails, the projection must stay."""
     item = item._replace(target=target)
-    unsaved = Unsaved(after.record.run_id, item.path, item.reason, target, credential)
+    unsaved = Unsaved(after.record.run_id, item.path, item.reason, target, credential, member)
     try:
         return item._replace(kept=after.durable.keep(after.source(item.path), unsaved))
     except OSError as error:

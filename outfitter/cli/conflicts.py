@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import Any
 
+from outfitter.bridging.member import edited, member_text
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import bytes_text
 from outfitter.cli.parser import days, json_option, parser
@@ -13,7 +14,7 @@ from outfitter.cli.render import one_line
 from outfitter.edges.durable import read_small, real_durable
 from outfitter.edges.kept import Kept, drop, kept
 from outfitter.errors import EffectFailed, UsageError
-from outfitter.host import Replacement, Unsaved
+from outfitter.host import Durable, Replacement, Seen, Unsaved
 from outfitter.railway import effect_error
 
 SUMMARY = "Contents that could not become durable, kept until you take or drop them."
@@ -25,6 +26,7 @@ EXAMPLES = (
 )
 _DAY_NS = 86_400 * 10**9
 _TEXT_LIMIT = 256 * 1024
+_UNFIT = "only {} goes there, and one of the two files is no JSON object with it; nothing was changed"
 
 
 def arguments(made: argparse.ArgumentParser) -> None:
@@ -153,13 +155,14 @@ def _apply(context: Context, entry: Kept, as_json: bool) -> int:
     instead = ""
     try:
         seen = durable.look(entry.durable, None, None)
+        made = _with_member(durable, entry, seen) if entry.member else b""
+        if made is None:
+            return context.fail(EffectFailed("apply", entry.durable, _UNFIT.format(entry.member)), as_json)
         if seen is not None:
             reason = f"replaced by {entry.id}"
-            unsaved = Unsaved(entry.run_id, entry.path, reason, entry.durable, entry.credential)
+            unsaved = Unsaved(entry.run_id, entry.path, reason, entry.durable, entry.credential, entry.member)
             instead = durable.keep(seen.path, unsaved)
-        mode = 0o600 if entry.credential else None
-        wanted = Replacement(entry.place, entry.durable, seen.digest if seen else None, mode, keep_mtime=False)
-        why = durable.replace([wanted])[0] or durable.flush()
+        why = _put(durable, entry, seen, made) or durable.flush()
     except OSError as error:
         return context.fail(effect_error("apply", error)._replace(path=entry.durable), as_json)
     if why:
@@ -169,10 +172,26 @@ def _apply(context: Context, entry: Kept, as_json: bool) -> int:
     if as_json:
         context.console.document({"applied": _json(context, entry), "kept_instead": os.path.basename(instead)})
     else:
-        context.console.data(f"{one_line(entry.durable)} now holds {entry.id}")
+        what = f"{entry.member} of {entry.id}, and nothing else of it" if entry.member else entry.id
+        context.console.data(f"{one_line(entry.durable)} now holds {what}")
         if instead and instead != entry.place:
             context.console.data(f"what it held is kept as {os.path.basename(instead)}")
     return 0
+
+
+def _with_member(durable: Durable, entry: Kept, seen: Seen | None) -> bytes | None:
+    """The durable file with the kept content's one member and nothing else of it (006.5.16); None where that cannot be."""
+    value = member_text(durable.read(entry.place), entry.member)
+    return None if value is None else edited(durable.read(entry.durable) if seen else b"{}\n", entry.member, value)
+
+
+def _put(durable: Durable, entry: Kept, seen: Seen | None, made: bytes) -> str:
+    """Put `made`, or where that is empty the whole kept content, in place; why not, "" where it is done."""
+    expected = seen.digest if seen else None
+    if made:
+        return durable.write(entry.durable, made, expected, None)
+    mode = 0o600 if entry.credential else None
+    return durable.replace([Replacement(entry.place, entry.durable, expected, mode, keep_mtime=False)])[0]
 
 
 def _forget(entry: Kept) -> None:

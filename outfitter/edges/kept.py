@@ -25,7 +25,10 @@ _OPEN_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Kept(NamedTuple):
-    """One kept content. `place` is its absolute file, `size` in bytes, `kept_ns` when it was kept (wall clock)."""
+    """One kept content. `place` is its absolute file, `size` in bytes, `kept_ns` when it was kept (wall clock).
+
+    `member` as in `Unsaved`.
+    """
 
     id: str
     run_id: str
@@ -36,6 +39,7 @@ class Kept(NamedTuple):
     credential: bool
     size: int
     kept_ns: int
+    member: str = ""
 
 
 def keep(conflicts: str, source: str, unsaved: Unsaved, flush: Callable[[int], None] = os.fsync) -> str:
@@ -145,6 +149,7 @@ def _entry(conflicts: str, run: str, name: str) -> Kept | None:
         credential=index.get("credential") is not False,
         size=status.st_size,
         kept_ns=index["kept_ns"] if isinstance(index.get("kept_ns"), int) else status.st_mtime_ns,
+        member=str(index.get("member", "")),
     )
 
 

@@ -220,3 +220,40 @@ def test_a_kept_content_whose_index_is_lost_is_still_there(machine, retained):
     assert (lost["id"], lost["credential"]) == (one["id"], True)
     assert machine.run("conflicts", "apply", one["id"]).code == 1
     assert machine.run("conflicts", "drop", one["id"]).code == 0
+
+
+OTHERS = {"projects": {"/x": {"hasTrustDialogAccepted": True}}, "n": 1}
+
+
+def conflicting_account(machine, durable):
+    """A run whose account could not be merged into `durable`: the id of what was kept."""
+    machine.agent()
+    mine = {"oauthAccount": {"id": "mine"}, "projects": {"/y": {"hasTrustDialogAccepted": True}}}
+    machine.put(machine.home / ".claude.json", json.dumps({**OTHERS, "oauthAccount": {"id": "seed"}}), 0o640)
+    script = [["write", "~/.claude.json", durable], ["write", ".claude.json", json.dumps(mine)]]
+    assert machine.run("run", "a", "--harness", "claude", "--isolated", script=script).code == 0
+    (kept,) = json.loads(machine.run("conflicts", "list", "--json").out)["conflicts"]
+    return kept["id"]
+
+
+def test_a_kept_account_is_taken_as_one_key_and_nothing_else(machine):
+    """006.5.15 and 16 hold for `conflicts apply`, too, and for undoing it."""
+    native = machine.home / ".claude.json"
+    one = conflicting_account(machine, json.dumps({**OTHERS, "oauthAccount": {"id": "theirs"}}))
+    ended = machine.run("conflicts", "apply", one)
+    assert ended.code == 0, ended.err
+    assert json.loads(native.read_text()) == {**OTHERS, "oauthAccount": {"id": "mine"}}
+    assert native.stat().st_mode & 0o777 == 0o640
+    (instead,) = json.loads(machine.run("conflicts", "list", "--json").out)["conflicts"]
+    assert machine.run("conflicts", "apply", instead["id"]).code == 0
+    assert json.loads(native.read_text()) == {**OTHERS, "oauthAccount": {"id": "theirs"}}
+
+
+def test_a_kept_account_is_not_put_into_a_file_that_is_no_json(machine):
+    one = conflicting_account(machine, '{"cut":')
+    ended = machine.run("conflicts", "apply", one)
+    assert (ended.code, "oauthAccount" in ended.err) == (1, True)
+    assert (machine.home / ".claude.json").read_text() == '{"cut":'
+    assert [name for name in machine.kept() if not name.endswith(".json")] == [
+        name for name in machine.kept() if name.endswith(one)
+    ]
