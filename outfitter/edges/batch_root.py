@@ -33,7 +33,10 @@ def occupy(root: str, agent: str, harness: str) -> tuple[int, str]:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        return -1, "is in use by a batch, or by an attempt that a killed one left behind, that has not ended yet"
+        return (
+            -1,
+            "is in use by a batch, or by an attempt that a killed one left behind, that has not ended yet (its command line names this root)",
+        )
     return descriptor, ""
 
 
