@@ -20,24 +20,37 @@ def occupy(root: str, agent: str, harness: str) -> tuple[int, str]:
     """
     os.makedirs(root, mode=0o700, exist_ok=True)
     marker = os.path.join(root, MARKER)
-    value, why = read_document(marker)
-    wanted = {"schema_version": 1, "agent": agent, "harness": harness}
-    if why == "missing":
-        if os.listdir(root):
-            return -1, "is not empty and is no batch root"
-        _put(marker, wanted)
-    elif value != wanted:
-        return -1, f"is the root of another batch ({_whose(value)})"
-    descriptor = os.open(marker, os.O_RDONLY | os.O_CLOEXEC)
+    held = os.listdir(root)
+    if held and MARKER not in held:
+        return -1, "is not empty and is no batch root"
+    # Open for writing: file systems of a network lock nothing else. Two that begin at once meet at the lock.
+    descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        refused = _claim(descriptor, marker, {"schema_version": 1, "agent": agent, "harness": harness})
+    except BaseException:
+        os.close(descriptor)
+        raise
+    if refused:
+        os.close(descriptor)
+        return -1, refused
+    return descriptor, ""
+
+
+def _claim(descriptor: int, marker: str, wanted: dict[str, Any]) -> str:
+    """Lock the marker, and write it where it is new; why not, or ""."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(descriptor)
         return (
-            -1,
-            "is in use by a batch, or by an attempt that a killed one left behind, that has not ended yet (its command line names this root)",
+            "is in use by a batch, or by an attempt that a killed one left behind, "
+            "that has not ended yet (its command line names this root)"
         )
-    return descriptor, ""
+    if os.fstat(descriptor).st_size == 0:
+        os.write(descriptor, json.dumps(wanted, indent=1).encode() + b"\n")
+        os.fsync(descriptor)
+        return ""
+    value, _ = read_document(marker)
+    return "" if value == wanted else f"is the root of another batch ({_whose(value)})"
 
 
 def write_result(root: str, report: dict[str, Any]) -> str:

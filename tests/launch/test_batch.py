@@ -84,3 +84,19 @@ def test_an_attempt_that_never_started_says_why_in_words(machine):
     words = tasks(machine, 1)
     ended = machine.run(*words[:3], "nobody", *words[4:])
     assert rows(ended.out) == [("failed", "composition-failed (125)")]
+
+
+def test_of_batches_that_begin_at_once_one_has_the_root(machine):
+    words = tasks(machine, 1)
+    gate = [["run", 'echo x >> "$HOME/did"; while ! [ -e "$HOME/go" ]; do sleep 0.05; done']]
+    started = [machine.start(*words, script=gate) for _ in range(4)]
+    machine.wait_for(machine.home / "did")
+    end = time.monotonic() + 30
+    while sum(process.poll() is None for process in started) > 1:
+        assert time.monotonic() < end, "more than one batch works in the root"
+        time.sleep(0.05)
+    (machine.home / "go").touch()
+    ended = [(process.communicate(timeout=60)[1].decode(), process.returncode) for process in started]
+    assert sorted(code for _, code in ended) == [0, 1, 1, 1]
+    assert all("in use" in err for err, code in ended if code)
+    assert (machine.home / "did").read_text() == "x\n"
