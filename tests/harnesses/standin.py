@@ -150,9 +150,9 @@ def main():
             "entries": entries(root),
             "texts": texts(argv),
         }
-        with open(record + ".new", "w") as file:
+        with open(f"{record}.{os.getpid()}.new", "w") as file:
             json.dump(seen, file)
-        os.rename(record + ".new", record)
+        os.rename(f"{record}.{os.getpid()}.new", record)
     script = os.environ.get("STANDIN_SCRIPT")
     if script:
         with open(script) as file:
