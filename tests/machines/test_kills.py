@@ -132,7 +132,9 @@ def test_eight_starts_recover_one_killed_run_once(machine):
     machine.agent()
     session = machine.put(sessions(machine) / "s.jsonl", "one\n", 0o600)
     slug = f"projects/{machine.slug()}"
-    process = machine.start(*CLAUDE, script=[["append", f"{slug}/s.jsonl", "two\n"], ["write", "~/ready", "1"]])
+    process = machine.start(
+        *CLAUDE, script=[["append", f"{slug}/s.jsonl", "two\n"], ["write", "~/ready", "1"], ["wait", 1]]
+    )
     machine.wait_for(machine.home / "ready")
     process.send_signal(signal.SIGKILL)
     process.communicate()

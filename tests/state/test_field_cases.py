@@ -320,3 +320,18 @@ def test_run_12_a_variable_that_names_a_projection_which_is_gone(machine, words,
     mine = machine.top / "mine/projection"
     quiet(machine, machine.run(*words, script=swap, env={variable: str(mine)}))
     assert (mine / "settings.json").read_text() == '{"new":1}'
+
+
+@other_uid
+def test_a_native_directory_that_cannot_be_written_and_the_settings_that_do_without_it(open_machine):
+    """The hint names every path that is in the way, also where the directory is there and its first entries are."""
+    machine = open_machine
+    native = machine.home / ".pi/agent"
+    machine.put(native / "settings.json", "{}")
+    native.chmod(0o555)
+    code, err = run_as_nobody(machine, "run", "a")
+    assert code == 125
+    line = err[err.index("state_persistence: ") :].splitlines()[0]
+    machine.settings(line + "\n")
+    code, err = run_as_nobody(machine, "run", "a")
+    assert code == 0, err

@@ -9,22 +9,23 @@ from pathlib import Path
 
 import pytest
 
+UNTIL_KILLED = "i=0; while [ ! -e $HOME/killed ] && [ $i -lt 1200 ]; do sleep 0.05; i=$((i+1)); done"
 
-def killed(machine, *steps, words=("run", "a", "--harness", "claude", "--isolated"), wait=0.0):
-    """A launch whose launcher is killed once its harness has written; the harness ends by itself after `wait` seconds."""
+
+def killed(machine, *steps, words=("run", "a", "--harness", "claude", "--isolated")):
+    """A launch whose launcher is killed once its harness has written; the harness ends by itself a little later."""
     machine.agent()
-    ready = machine.home / "ready"
-    process = machine.start(
-        *words, script=[*steps, ["write", "~/ready", "1"], ["wait", wait], ["write", "~/over", "1"]]
-    )
-    machine.wait_for(ready)
+    script = [*steps, ["write", "~/ready", "1"], ["run", UNTIL_KILLED]]
+    process = machine.start(*words, script=script)
+    machine.wait_for(machine.home / "ready", 60)
     process.send_signal(signal.SIGKILL)
+    process.wait()
+    machine.put(machine.home / "killed")
     process.communicate()
-    machine.wait_for(machine.home / "over")
-    (machine.home / "ready").unlink()
-    (machine.home / "over").unlink()
     (root,) = machine.run_directories()
     wait_for_the_end(root)
+    (machine.home / "ready").unlink()
+    (machine.home / "killed").unlink()
     return root
 
 
@@ -57,7 +58,7 @@ def edit(path, **more):
 
 def test_the_next_launch_saves_what_a_killed_one_left_and_says_so_in_one_line(machine):
     session = history(machine)
-    killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"], wait=0.3)
+    killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
     ended = machine.run("run", "a")
     assert ended.code == 0
     assert session.read_text() == '{"n":1}\nk\n'
