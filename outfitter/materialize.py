@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from errno import EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, ENXIO, EPERM
+from errno import EACCES, EDQUOT, EINVAL, EISDIR, ELOOP, ENOSPC, ENOTDIR, ENXIO, EPERM, EROFS
 from typing import NamedTuple
 
 from returns.result import Failure, Success
@@ -19,6 +19,8 @@ from outfitter.tree import Folder
 
 # What the durable path itself is the reason for; anything else (a full disk) ends the launch.
 _UNREADABLE = (EACCES, EPERM, EISDIR, ENOTDIR, EINVAL, ELOOP, ENXIO)
+# What hinders the making of every durable place alike.
+_EVERYWHERE = (EACCES, EPERM, EROFS, ENOSPC, EDQUOT)
 _WITHOUT = ("discard", "warn", "error", "prompt")
 
 
@@ -62,7 +64,7 @@ def linked_states(record: Record) -> tuple[State, ...]:
 
 def _no_place(error: OSError, state: State, record: Record) -> EffectFailed:
     place = error.filename if isinstance(error.filename, str) else state.durable
-    whole = not place.startswith(state.durable)
+    whole = not place.startswith(state.durable) or error.errno in _EVERYWHERE
     concerned = linked_states(record) if whole else (state,)
     lines = (_line(one) for one in concerned)
     hint = "mend it, or let the run go on without it: state_persistence: {" + ", ".join(filter(None, lines)) + "}"
