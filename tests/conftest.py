@@ -1,11 +1,18 @@
 """Hypothesis profiles, chosen by HYPOTHESIS_PROFILE: quick (default), ci, deep. Disk work has no deadline."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.machine import Machine
+
+# A suite that was started in the background or by `nohup` ignores these, and every process it starts would inherit that.
+for _number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(_number, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 _PLAIN = settings(deadline=None, suppress_health_check=_SLOW_IS_FINE)

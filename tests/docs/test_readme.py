@@ -26,7 +26,10 @@ def test_setup_writes_the_settings_that_are_shown(machine):
 
 def test_it_opens_with_the_two_commands():
     commands = re.findall(r"^    (python3 -m venv .*)$", README, re.MULTILINE)
-    assert [command.split()[-1] for command in commands] == ["demo", ".venv/bin/pytest"]
+    assert [command.split(" && ")[-1] for command in commands] == [
+        ".venv/bin/outfitter demo",
+        ".venv/bin/pytest -n auto",
+    ]
     assert README.index(commands[1]) < README.index("\n## ")
 
 

@@ -121,7 +121,7 @@ def test_modes_are_restored_after_a_death_by_signal_only(drive, shell):
     shell.expect("code=137\\.")
     shell.sendline("stty -a > " + shlex.quote(str(drive.top / "after")))
     shell.expect("READY> ")
-    drive.wait_for((drive.top / "after").exists)
+    drive.wait_for(lambda: (drive.top / "after").exists() and (drive.top / "after").read_text().endswith("\n"))
     assert (drive.top / "after").read_text() == (drive.top / "before").read_text()
 
 
