@@ -139,18 +139,24 @@ def _entry(conflicts: str, run: str, name: str) -> Kept | None:
     except OSError:
         return None
     index = _index(place + ".json")
+    durable = _said(index, "durable", "")
     return Kept(
         id=name,
         run_id=run,
         place=place,
-        path=str(index.get("path", "?")),
-        durable=str(index.get("durable", "")),
-        reason=str(index.get("reason", "its index is lost")),
+        path=_said(index, "path", "?"),
+        durable=durable if os.path.isabs(durable) else "",
+        reason=_said(index, "reason", "its index is lost"),
         credential=index.get("credential") is not False,
         size=status.st_size,
         kept_ns=index["kept_ns"] if isinstance(index.get("kept_ns"), int) else status.st_mtime_ns,
-        member=str(index.get("member", "")),
+        member=_said(index, "member", ""),
     )
+
+
+def _said(index: dict[str, Any], name: str, otherwise: str) -> str:
+    value = index.get(name)
+    return value if isinstance(value, str) else otherwise
 
 
 def _index(path: str) -> dict[str, Any]:

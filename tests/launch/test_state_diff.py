@@ -257,3 +257,13 @@ def test_a_kept_account_is_not_put_into_a_file_that_is_no_json(machine):
     assert [name for name in machine.kept() if not name.endswith(".json")] == [
         name for name in machine.kept() if name.endswith(one)
     ]
+
+
+@pytest.mark.parametrize("durable", ["relative", ["/etc/x"], 5, None])
+def test_an_index_that_names_no_absolute_place_is_as_good_as_lost(machine, durable):
+    folder = machine.home / ".local/state/outfitter/conflicts/r"
+    machine.put(folder / ("a" * 12), "x")
+    machine.put(folder / ("a" * 12 + ".json"), json.dumps({"durable": durable, "member": 7, "path": 1}))
+    ended = machine.run("conflicts", "apply", "a" * 12)
+    assert (ended.code, "nobody knows where it belongs" in ended.err) == (1, True)
+    assert sorted(path.name for path in machine.project.iterdir()) == [".git"]
