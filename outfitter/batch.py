@@ -3,8 +3,6 @@
 Every selected input has exactly one row with exactly one outcome; the first success is never taken for the whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 

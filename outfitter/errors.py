@@ -1,7 +1,5 @@
 """The closed set of things that can go wrong, each with its exit code (spec/80). Bugs are exceptions, not members."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeAlias, assert_never
 
 from outfitter.model.request import Notice, Problem

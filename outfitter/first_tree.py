@@ -3,8 +3,6 @@
 Nothing that exists is replaced. A settings file gains the keys it lacks, at its end; what it already says stays.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

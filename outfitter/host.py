@@ -4,8 +4,6 @@ Functions are whole jobs, not system calls. They raise `OSError` and nothing els
 A stage gets only the record it needs: `bridge` is handed no function that could remove a durable file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """Carrying a plan out, path by path: the table of spec/50, "Materializing, before launch". Effects only through `Projecting`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from errno import EACCES, EDQUOT, EINVAL, EISDIR, ELOOP, ENOSPC, ENOTDIR, ENXIO, EPERM, EROFS
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The entries of `state_persistence` as one harness sees them: which one decides a path, and what is wrong with them (spec/20, spec/50). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_args

@@ -1,7 +1,5 @@
 """Where a request stands: its settings files and the roots of its trees, in order of precedence (spec/10, spec/20)."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Finishing what a killed launcher left: save what can be saved, then remove (spec/50, "The launcher killed outright")."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Literal, NamedTuple, ParamSpec, TypeVar

@@ -4,8 +4,6 @@ The edit is an insertion, or the replacement of one scalar, found by position. I
 the old value with that one key set. What cannot be proved is refused with the reason, so no unusual file is ever damaged.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

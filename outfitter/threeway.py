@@ -1,7 +1,5 @@
 """The one table behind every copy back: adoption, `persist`, credentials, members, transcripts (spec/50, "One rule"). Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple

@@ -3,8 +3,6 @@
 Pure. Digests and tags are those of spec/60; paths are raw bytes relative to the tree's root, parts joined by `/`.
 """
 
-from __future__ import annotations
-
 import posixpath
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Whose a path in a projection is, and under which strategy (spec/50, "Files in the projection are of three kinds"). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 import sys
 from collections.abc import Mapping

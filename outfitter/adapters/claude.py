@@ -1,7 +1,5 @@
 """Claude Code: the composition over the machine's own configuration, or as the whole of it (OFTR-006.5, 006.9.4; spec/40). Pure."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Claude Code's command line: prompts as files, one merged append file, what passes through, and the order (006.5.4 to 7, 11). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ empty there. So is a key stored in the user's own state file, beside any token: 
 same name takes its place.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Model and thinking level as Claude Code takes them (spec/10 Models, spec/40; 006.9.4, 6). Pure."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Skills, commands and subagents as Claude Code loads them: a plugin when inherited, the configuration directory else (006.5.20). Pure."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """The little of the native `.claude.json` that an isolated run may see (006.5.12, 13; spec/95 JSN). Pure."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

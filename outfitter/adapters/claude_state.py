@@ -1,7 +1,5 @@
 """Inherited or isolated (006.5.1, 22, 23), and where Claude Code writes: seed 000's table, its known scratch (spec/40, harness facts), and what is bridged (spec/50). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from typing import NamedTuple

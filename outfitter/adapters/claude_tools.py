@@ -5,8 +5,6 @@ whatever it says, but a denied `mcp__server` takes that server's tools, `mcp__*`
 offered, without `Agent` no subagent.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Identity, subagents and skills for Codex: what the real program was seen to take beyond the seed (spec/40, harness facts). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 from typing import NamedTuple
 

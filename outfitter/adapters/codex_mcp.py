@@ -1,7 +1,5 @@
 """Selected MCP servers as Codex overrides: no secret in an argument that the tree did not write out itself (OFTR-006.6.3 to 5). Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

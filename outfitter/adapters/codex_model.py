@@ -1,7 +1,5 @@
 """Model, provider and effort as Codex takes them (OFTR-006.6.2, 006.9.5, 006.9.6). Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Codex's `-c key=value` overrides as rows, each with the element it carries (OFTR-006.6). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Tool limits as far as Codex can keep them: lists by MCP server, and the few tools of its own that can be switched off. Pure."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from outfitter.adapters.codex_mcp import ToolLists

@@ -1,7 +1,5 @@
 """A model selection as each harness can take it: words of other tools, dialects that would be lost (spec/10 Models, V16, 006.9). Pure."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from outfitter.errors import CompositionFailed

@@ -1,7 +1,5 @@
 """Pi's flags and variables for what is no file: model, thinking, tools, extensions, jobs; and whether a launch is interactive. Pure."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Everything of ours stands below `outfitter/`, a folder Pi never looks into by itself, and reaches Pi through arguments.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Pi packages by identity, and native settings without those that a composition already brings (OFTR-006.7). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable

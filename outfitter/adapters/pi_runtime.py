@@ -1,7 +1,5 @@
 """The declared files of Pi that a run generates: settings.json, keybindings.json, models.json, mcp.json (006.7, 006.8, 006.9.3). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Where Pi keeps its transcripts: the session directory rule of OFTR-006.3.19 and spec/40. Pure."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The account a run ended with, merged into the native state file as one member and nothing else (006.5.15, 16; spec/50)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from blake3 import blake3

@@ -1,7 +1,5 @@
 """What every bridge works on: the run's record, the trees before and after, and what came of one path. Pure but for `keep`."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """One projected file carried to its durable place, or kept: the three-way rule and what it needs to know (spec/50)."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """One top-level key of a JSON file edited in place: every other byte, order and spelling stays (spec/40, 006.5.15). Pure."""
 
-from __future__ import annotations
-
 import json
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]

@@ -1,7 +1,5 @@
 """`prompt` paths that a run changed, where there is somebody to ask: persist, discard, always (spec/50, seed 001)."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator
 from typing import NamedTuple

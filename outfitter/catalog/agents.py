@@ -1,7 +1,5 @@
 """Agents of all layers: where each id is defined, and its front matter decoded (spec/10, spec/15 V6, V11, V14, V17, V27)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

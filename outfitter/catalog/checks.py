@@ -1,7 +1,5 @@
 """What `validate` finds in trees beyond what a run says: spellings, shadows, files that nothing projects (spec/15). Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple

@@ -3,8 +3,6 @@
 Run again and again while layers are read (`demand.wants` says what is missing), and a last time by `compose`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

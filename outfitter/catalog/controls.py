@@ -1,7 +1,5 @@
 """`controls` of an agent: the generic block and each harness's own, decoded and inherited (spec/10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The files of a dump while they are gathered, and its record (spec/30). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

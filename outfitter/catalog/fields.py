@@ -1,7 +1,5 @@
 """Typed reading of front matter and `config.json`: what has the wrong shape is a problem with its place, never a guess."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Effective resources as rows, by the same resolvers that a launch uses: what is listed is what runs (spec/10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

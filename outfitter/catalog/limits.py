@@ -1,7 +1,5 @@
 """Tool limits as trees write them, foreign spellings too: never wider than written (spec/10 `tools`, spec/15 V12 and V27)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Inheritance: an agent's ancestors in order, each once, and what it takes from them (spec/10, front matter table)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from outfitter.catalog.agents import Agent, agent, sites

@@ -1,7 +1,5 @@
 """A loadout's skills with their files: each resolved in its declarer's namespace, under one flat name (spec/10, spec/15 V7, V9)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """One MCP server as its author wrote it, in the one normal form (spec/15 V20 to V26). Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

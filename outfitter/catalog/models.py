@@ -1,7 +1,5 @@
 """Model registries: `models.json` over all layers, and what an agent's `model` resolves to (spec/10 Models, spec/15 V15 and V16, 006.9). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The files of a skill: its own, and the references, scripts and assets that front matter adds (spec/10)."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """A loadout's MCP servers, each resolved in its declarer's namespace (spec/10: a parent's slug is the parent's)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Skills of all layers: where they are, and which one a loadout's slug means (spec/10, spec/15 V7 to V10, V30)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

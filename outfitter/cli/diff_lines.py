@@ -1,7 +1,5 @@
 """What a run wrote, as lines for people and as the document of `outfitter diff --json` (spec/50). Pure."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -126,8 +126,8 @@ def _settings(settings: Settings | LaunchError) -> Check:
 
 def _cache(context: Context, settings: Settings | None) -> list[Check]:
     from outfitter.edges import cache_tidy
-    from outfitter.edges.places import writable
     from outfitter.edges.cache_place import early_cache_directory
+    from outfitter.edges.places import writable
     from outfitter.survey import cache_directory
 
     early = early_cache_directory(context.ambient.home)

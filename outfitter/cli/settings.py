@@ -1,7 +1,5 @@
 """`outfitter settings [KEY]`: what all scopes come to, and with `--origin` where each value stands and what it overrides (spec/20)."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """The command line before argparse sees it: which words are Outfitter's and which the harness's (spec/80). Pure."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from returns.result import Failure, Result, Success

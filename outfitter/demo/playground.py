@@ -1,7 +1,5 @@
 """The throw-away machine of a demo: made, used through real processes, and removed (spec/80)."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The demo's writes, one of each kind, as data: what the model makes the harness do, and what must become of it. Pure."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ The function and its arguments can be sent to another process: a worker needs th
 (a shared file system, or an image that holds them).
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -5,8 +5,6 @@ Everything but `sources/` and `utilities/` is a short cut that is made again whe
 missing or half-removed short cut as absent.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 `lock` serialises writers. The revision before the current one stays until the next change, for launches that still read it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

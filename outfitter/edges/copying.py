@@ -1,7 +1,5 @@
 """Files copied and digested in one reading, alone or many in as many processes as pay (spec/50, spec/60)."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Sequence

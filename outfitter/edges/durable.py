@@ -4,8 +4,6 @@ Every write goes to an exclusive temporary beside the final target; links on the
 removes or shortens a durable path: the only names ever unlinked are our own temporaries.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """Reading an evidence pair and judging it: missing, malformed, schema, then field by field (spec/70)."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any, Literal, NamedTuple

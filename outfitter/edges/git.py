@@ -3,8 +3,6 @@
 A catalog is data: no hook of it or of a template runs, and no transport that is a command.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

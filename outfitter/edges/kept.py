@@ -4,8 +4,6 @@ Each is a file named by 12 hex digits of what it is (its path and bytes, so that
 JSON index of the same name. Everything is 0600 in 0700.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Removing a run directory: all of it, nothing else, whatever stands in it or still happens there (spec/50, "Cleanup and sweep")."""
 
-from __future__ import annotations
-
 import errno
 import os
 import time

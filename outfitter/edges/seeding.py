@@ -3,8 +3,6 @@
 Only regular files are taken; mtimes are kept; modes become 0600 or 0700. Each copy and its source are digested in one reading.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """What binds a verified pair to its task, input and configuration when it is published (seed 004, spec/70). Pure."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from outfitter.evidence.canonical import digest

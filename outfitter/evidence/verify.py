@@ -1,7 +1,5 @@
 """Do trace and result belong together? Every mismatch, classified (spec/70). Pure but for the schema library, loaded on use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 

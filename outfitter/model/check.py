@@ -1,7 +1,5 @@
 """One finding of `outfitter doctor`."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 # In rising order; only `error` fails the command.

@@ -1,7 +1,5 @@
 """The harness-neutral composition of one agent (spec/30): what `compose` gives and every adapter reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """`.agents` trees as they were read: layers, their listings and their parsed documents (spec/10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 

@@ -1,9 +1,7 @@
 """What came of a run: trees before and after, changes, decisions, and the report at the end (spec/50, spec/60)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from attrs import frozen
 
@@ -103,7 +101,7 @@ class Settlement(NamedTuple):
     entries: int = 0
     unreadable: int = 0
 
-    def over(self, tree: Tree) -> Settlement:
+    def over(self, tree: Tree) -> Self:
         """The same settlement, with what the actual tree says of itself."""
         return self._replace(
             final_digest=tree.digest.hex(),

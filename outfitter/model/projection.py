@@ -1,9 +1,7 @@
 """How a composition reaches one harness: the plan an adapter makes, and the record that outlives the launcher (spec/40, spec/50)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -233,7 +231,7 @@ class Settled(NamedTuple):
     settlement: Settlement
 
     @classmethod
-    def after(cls, record: Record, outcome: Outcome[ChildExit], settlement: Settlement) -> Settled:
+    def after(cls, record: Record, outcome: Outcome[ChildExit], settlement: Settlement) -> Self:
         """Join how the harness ended (or why it did not start) with what was settled."""
         return cls(evolve(record, changes=settlement.changes), fold(outcome, _ended, _ended), settlement)
 

@@ -1,7 +1,5 @@
 """What one launch was asked to do, where it stands, and how it speaks: requests, ambient facts, notices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 

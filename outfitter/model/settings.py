@@ -1,7 +1,5 @@
 """Settings after the merge, and the strategies they resolve to (spec/20, seeds 000 and 001)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 

@@ -1,8 +1,6 @@
 """What all frozen records share. attrs would write and compile comparison and representation anew for each class, which costs
 more than half a millisecond a class at every start (spec/80, start-up); once is enough."""
 
-from __future__ import annotations
-
 from attrs import fields
 
 

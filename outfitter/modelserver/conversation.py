@@ -12,8 +12,6 @@ Where the conversation stands is read off the request itself: the server keeps n
 run side by side. What is past the last step, and a request that does not offer a step's tool, gets the fixed text.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple

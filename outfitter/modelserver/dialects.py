@@ -3,8 +3,6 @@
 Each dialect reads a request body into a `Conversation`, and writes a `Reply` as one document or as a stream of events.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping

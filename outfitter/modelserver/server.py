@@ -1,7 +1,5 @@
 """The HTTP side: 127.0.0.1 only, a thread a request, every request kept with its credentials replaced."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import secrets

@@ -1,7 +1,5 @@
 """Markdown with YAML front matter, and the second, line-wise reading of front matter that is nearly YAML (spec/15, V11 and V13)."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import NamedTuple
