@@ -8,6 +8,7 @@ from typing import Any
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.render import notice_json, one_line
+from outfitter.errors import EffectFailed, UsageError
 from outfitter.host import Journalled
 from outfitter.railway import fold, perform
 from outfitter.recovery import Recovered, recover
@@ -15,7 +16,7 @@ from outfitter.recovery import Recovered, recover
 SUMMARY = (
     "Save what a killed launcher left in its run directory, and remove it; also tries again what could not be saved."
 )
-EXAMPLES = ("outfitter recover --list", "outfitter recover")
+EXAMPLES = ("outfitter recover --list", "outfitter recover", "outfitter recover --forget 20260101T120000-abcdefgh")
 CONDITIONS = {
     "live": "live: its launcher, its harness or a process they left behind still holds its lock",
     "gone": "gone: its run directory is no longer there",
@@ -34,6 +35,9 @@ PHASES = {
 def arguments(made: argparse.ArgumentParser) -> None:
     """The command's own options."""
     made.add_argument("--list", action="store_true", help="only say what there is; change nothing")
+    made.add_argument(
+        "--forget", metavar="RUN", help="stop asking for a run that is not live; its directory stays as it is"
+    )
     json_option(made)
 
 
@@ -42,6 +46,8 @@ def main(words: list[str], context: Context) -> int:
     given = parser("recover", SUMMARY, arguments, EXAMPLES).parse_args(words)
     if given.list:
         return _list(context, given.json)
+    if given.forget is not None:
+        return _forget(context, given.forget, given.json)
     from outfitter.edges.signals import SIGNALS
 
     host = context.host()
@@ -59,6 +65,27 @@ def _list(context: Context, as_json: bool) -> int:
         context.console.data(f"{one.run_id}  {_state(one)}")
         if one.record is not None:
             context.console.data(f"    {one.record.agent}, {one.record.harness}: {one_line(one.record.root)}")
+    return 0
+
+
+def _forget(context: Context, run_id: str, as_json: bool) -> int:
+    """Drop one journal, by name: the way out for a run whose directory is gone for good, or is looked after by hand."""
+    runs = context.host().runs
+    found = next((one for one in runs.journals() if one.run_id == run_id), None)
+    if found is None or found.condition == "live":
+        why = "there is no such run" if found is None else "it is live"
+        return context.fail(UsageError(f"cannot forget {run_id}: {why}", "outfitter recover --list"), as_json)
+    try:
+        runs.forget(run_id)
+    except OSError as error:
+        return context.fail(
+            EffectFailed("forget the run", error.filename or run_id, error.strerror or str(error)), as_json
+        )
+    root = found.record.root if found.record and found.condition == "dead" else None
+    if as_json:
+        context.console.document({"forgotten": run_id, "root": root})
+    else:
+        context.console.data(f"forgot {run_id}" + (f"; its directory stays: {one_line(root)}" if root else ""))
     return 0
 
 

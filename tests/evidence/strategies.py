@@ -13,7 +13,7 @@ from outfitter.model.settings import Origin, Resolution, Settings, StatePath, St
 SECRET = "sk-planted-0123456789"
 
 hexes = st.text("0123456789abcdef", min_size=64, max_size=64)
-words = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=12)
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
 names = st.text("abcdefgh./-_ é", min_size=1, max_size=12)
 sizes = st.none() | st.integers(0, 1 << 40)
 notices = st.builds(Notice, st.sampled_from(["notice", "warning"]), st.sampled_from(["a-code", "b-code"]), words)
@@ -49,9 +49,13 @@ failures = st.one_of(
     st.just(Interrupted(15)),
     st.just(Crashed(ValueError("bug"), "project")),
 )
-models = st.none() | st.tuples(st.sampled_from(["native", "registry", "split"]), names, words, words).map(
-    lambda drawn: ModelTarget(drawn[0], drawn[1], drawn[2], drawn[3], "http://127.0.0.1:1", "A_KEY", layer="project")
-)
+
+
+def _target(drawn):
+    return ModelTarget(*drawn, "http://127.0.0.1:1", "A_KEY", layer="project")
+
+
+models = st.none() | st.tuples(st.sampled_from(["native", "registry", "split"]), names, words, words).map(_target)
 stage_names = st.sampled_from(
     ["load layers", "merge settings", "compose", "project", "run", "diff", "bridge", "cleanup"]
 )

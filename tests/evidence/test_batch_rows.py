@@ -7,20 +7,28 @@ from outfitter.batch import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.edges.inputs import select, text_of
 
 keys = st.sampled_from([f"k{i}" for i in range(8)])
+
+
+def _unusable(drawn):
+    name, outcome = drawn
+    return Input(name, name, "", "why", outcome)
+
+
+def _attempt(drawn):
+    outcome, ran = drawn
+    return Attempt("", outcome, "", 0, "attempts/x", ran)
+
+
 inputs = st.lists(
     st.one_of(
         keys.map(lambda key: Input(key, key, "d")),
-        st.tuples(keys, st.sampled_from(["failed", "skipped", "missing"])).map(
-            lambda t: Input(t[0], t[0], "", "why", t[1])
-        ),
+        st.tuples(keys, st.sampled_from(["failed", "skipped", "missing"])).map(_unusable),
     ),
     max_size=12,
 )
 attempts = st.dictionaries(
     keys,
-    st.tuples(st.sampled_from(["succeeded", "failed"]), st.booleans()).map(
-        lambda t: Attempt("", t[0], "", 0, "attempts/x", t[1])
-    ),
+    st.tuples(st.sampled_from(["succeeded", "failed"]), st.booleans()).map(_attempt),
 )
 
 

@@ -472,3 +472,14 @@ outfitter: notice: Claude Code keeps its login in the macOS Keychain, out of an 
 outfitter: warning: could not remove outfitter-a-pi-XXXXXXXX: Directory not empty
 --- codes: claude-login-keychain cleanup-failed durable-unreadable left-to-recovery not-flushed not-removed sync-waits unreadable unstable
 """)
+
+
+def test_a_directory_variable_left_over_from_a_run(project):
+    over = str(project.tmp / "outfitter-a-pi-abcdefgh/projection")
+    assert told(project, "run", env={"PI_CODING_AGENT_DIR": over}) == snapshot("""\
+exit 0
+--- stderr
+outfitter: notice: PI_CODING_AGENT_DIR names the projection of a run that is over (/M/tmp/outfitter-a-pi-XXXXXXXX/projection); /M/home/.pi/agent is taken for your own directory
+  hint: unset PI_CODING_AGENT_DIR
+--- codes: projection-over
+""")

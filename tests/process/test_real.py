@@ -8,7 +8,8 @@ from outfitter.cli.console import Console
 from outfitter.cli.context import Context
 from outfitter.cli.settled import settled
 from outfitter.edges.ambient import ambient
-from outfitter.edges.real import early_cache_directory, real_host
+from outfitter.edges.cache_place import early_cache_directory
+from outfitter.edges.real import real_host
 from outfitter.railway import fold
 from outfitter.survey import cache_directory
 
@@ -18,7 +19,7 @@ def late(home):
     here = ambient({"HOME": str(home), "PATH": "/usr/bin:/bin"})
     console = Console(False, False)
     return fold(
-        settled(Context(here, console, lambda remember=True: real_host(here, console))),
+        settled(Context(here, console, lambda remember=True: real_host(here, console, remember))),
         lambda settings: cache_directory(settings, here),
         lambda error: error,
     )

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -262,3 +263,22 @@ def test_what_could_be_saved_nowhere_stays_until_recover_is_asked(machine):
     assert not root.exists()
     assert b'{"n":1}\nmine\n' in machine.kept().values()
     assert session.read_text() == '{"n":1}\ntheirs\n'
+
+
+def test_a_run_whose_directory_is_gone_for_good_can_be_forgotten(machine):
+    root = killed(machine, ["write", "sessions/x", "1"], words=("run", "a"))
+    shutil.rmtree(root)
+    (run,) = json.loads(machine.run("recover", "--list", "--json").out)["runs"]
+    assert run["condition"] == "gone"
+    assert machine.run("recover", "--forget", "nothing").code == 2
+    ended = machine.run("recover", "--forget", run["run"])
+    assert (ended.code, ended.out) == (0, f"forgot {run['run']}\n"), ended.err
+    assert json.loads(machine.run("recover", "--list", "--json").out)["runs"] == []
+
+
+def test_forgetting_leaves_the_run_directory_as_it_is(machine):
+    root = killed(machine, ["write", "odd", "1"], words=("run", "a"))
+    (run,) = json.loads(machine.run("recover", "--list", "--json").out)["runs"]
+    ended = machine.run("recover", "--forget", run["run"], "--json")
+    assert json.loads(ended.out) == {"schema_version": 1, "forgotten": run["run"], "root": str(root)}
+    assert (root / "projection/odd").read_text() == "1"
