@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from outfitter.edges.evidence_files import read_document
+from outfitter.edges.private_files import replace_json
 
 MARKER = "batch.json"
 RESULT = "batch_result.json"
@@ -56,7 +57,7 @@ def _claim(descriptor: int, marker: str, wanted: dict[str, Any]) -> str:
 def write_result(root: str, report: dict[str, Any]) -> str:
     """Replace the batch's result at once; its path."""
     path = os.path.join(root, RESULT)
-    _put(path, report)
+    replace_json(path, report)
     return path
 
 
@@ -66,12 +67,3 @@ def _whose(value: Any) -> str:
         if isinstance(value, dict)
         else "unreadable marker"
     )
-
-
-def _put(path: str, value: dict[str, Any]) -> None:
-    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
-        file.write(json.dumps(value, indent=1).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(temporary, path)

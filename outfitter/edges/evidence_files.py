@@ -8,6 +8,7 @@ import os
 import stat
 from typing import Any
 
+from outfitter.edges.private_files import put_json
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
 
 LIMIT = 256 << 20
@@ -136,11 +137,7 @@ def _write_inside(root: str, trace: dict[str, Any] | None, result: dict[str, Any
 def _put(root: str, relative: str, value: dict[str, Any]) -> None:
     path = os.path.join(root, relative)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    put_json(path, value)
     _flush(os.path.dirname(path))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import Any
 from blake3 import blake3
 
 from outfitter.edges.evidence_files import read_document
+from outfitter.edges.private_files import create, flush, put_json
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
 
 QUARANTINE = "quarantine"
@@ -58,7 +58,7 @@ def publish(root: str, directory: str, manifest: dict[str, Any]) -> str:
         for relative in (TRACE_PATH, RESULT_PATH):
             os.makedirs(os.path.dirname(os.path.join(staging, relative)), mode=0o700)
             _copy(os.path.join(root, relative), os.path.join(staging, relative))
-        _put(os.path.join(staging, MANIFEST), manifest)
+        put_json(os.path.join(staging, MANIFEST), manifest)
         os.rename(staging, target)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
@@ -76,7 +76,7 @@ def quarantine(root: str, directory: str, name: str, reason: dict[str, Any]) -> 
         target = os.path.join(shelf, f"{name}-{count}")
     try:
         os.rename(root, target)
-        _put(os.path.join(target, REASON), reason)
+        put_json(os.path.join(target, REASON), reason)
     except OSError as error:
         if error.errno not in (errno.EXDEV, errno.EBUSY):
             raise
@@ -89,7 +89,7 @@ def _carry(root: str, target: str, reason: dict[str, Any]) -> None:
     staging = f"{target}.outfitter-{os.urandom(6).hex()}.tmp"
     try:
         shutil.copytree(root, staging, symlinks=True)
-        _put(os.path.join(staging, REASON), reason)
+        put_json(os.path.join(staging, REASON), reason)
         os.rename(staging, target)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
@@ -111,18 +111,6 @@ def remove_attempt(directory: str, name: str) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    with open(source, "rb") as old, _create(target) as new:
+    with open(source, "rb") as old, create(target) as new:
         shutil.copyfileobj(old, new)
-        new.flush()
-        os.fsync(new.fileno())
-
-
-def _put(path: str, value: dict[str, Any]) -> None:
-    with _create(path) as file:
-        file.write(json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _create(path: str) -> Any:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
+        flush(new)
