@@ -15,6 +15,9 @@ STARTER_BODY = """\
 You help with this project. Read before you write. Say what you are about to change, change only that, and say how you checked it.
 """
 
+# What setup cannot do without rewriting a list that somebody made: it says so, and that it is not done.
+ASKED_BY_HAND = "add to it yourself"
+
 
 class Choice(NamedTuple):
     """What the user chose. `tree` is the absolute `.agents` directory; `source` a catalog (path, owner/repo or address), "" for none."""
@@ -110,7 +113,7 @@ def _settings(choice: Choice, found: Material) -> tuple[list[Write], tuple[str, 
         if listed is None:
             lines += ["sources:", f"  - {json.dumps(entry)}"]
         elif entry not in listed:
-            kept.append(f"settings.yml has a list of sources; add to it yourself: - {json.dumps(entry)}")
+            kept.append(f"settings.yml has a list of sources; {ASKED_BY_HAND}: - {json.dumps(entry)}")
     if not lines:
         return [], tuple(kept)
     before = found.settings_text or ""

@@ -13,7 +13,7 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.edges.setup_files import gather, write
 from outfitter.errors import EffectFailed, UsageError
-from outfitter.first_tree import Choice, Start, Write, plan, source_entry
+from outfitter.first_tree import ASKED_BY_HAND, Choice, Start, Write, plan, source_entry
 
 SUMMARY = "Write a first agent and make it the default. Shows every file before it writes; replaces none."
 EXAMPLES = (
@@ -159,7 +159,7 @@ def _carry_out(
         context.console.data("nothing written" + ("" if asks else "; --yes writes it"))
     elif not asks or writes:
         context.console.data(_next(choice))
-    return 0 if confirmed else 1
+    return 0 if confirmed and not any(ASKED_BY_HAND in line for line in left) else 1
 
 
 def _lines(choice: Choice, writes: tuple[Write, ...], left: tuple[str, ...]) -> list[str]:

@@ -43,6 +43,11 @@ def run_page(trace: dict[str, Any], result: dict[str, Any], mismatches: Iterable
     return _page(f"{run['agent']}: {result['verdict']}", body)
 
 
+def unstarted_page(result: dict[str, Any]) -> str:
+    """The page of a result that stands alone: a dry run, or a launch that ended before its harness started."""
+    return _page("veto", [_header("no harness was started", f"run {result['run_id']}".strip()), _verdict(result)])
+
+
 def batch_page(batch: dict[str, Any]) -> str:
     """The page of a batch: the counts, and a row for every input."""
     counts = batch["counts"]

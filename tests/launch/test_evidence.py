@@ -68,6 +68,9 @@ def test_what_never_started_is_a_lone_veto(machine, words):
     assert not (out / "trace").exists()
     ended = machine.run("evidence", "verify", str(out))
     assert (ended.code, "missing" in ended.out) == (1, True)
+    shown = machine.run("report", str(out))
+    assert (shown.code, "veto" in shown.out, "no trace" in shown.out) == (0, True, True)
+    assert machine.run("report", str(out), "--html", "page.html").code == 0
 
 
 def test_publishing_binds_and_quarantines(machine):

@@ -98,6 +98,16 @@ def test_a_source_in_any_spelling(source, entry):
     assert source_entry(source) == entry
 
 
+def test_a_source_that_is_left_to_the_user_is_not_called_done(machine):
+    (machine.top / "one").mkdir()
+    (machine.top / "two").mkdir()
+    path = machine.settings("sources: [{path: ../../one}]\ndefault_harness: pi\n")
+    before = path.read_text()
+    ended = machine.run(*YES, str(machine.top / "two"), "--project", "--harness", "pi")
+    assert (ended.code, "add to it yourself" in ended.out) == (1, True), ended.err
+    assert path.read_text() == before
+
+
 def test_a_list_of_sources_is_not_touched():
     found = Material(settings_text="sources: []\n", settings={"sources": [{"path": "x"}], "default_harness": "pi"})
     writes, left = plan(Choice("catalog", "", "pi", "/t", "../y"), found)
