@@ -13,7 +13,7 @@ from outfitter.batch import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser, seconds, several
 from outfitter.edges import executors
-from outfitter.edges.attempts import Task, end_running, finished, run_attempt
+from outfitter.edges.attempts import Task, finished, interrupt, resume, run_attempt
 from outfitter.edges.batch_root import occupy, write_result
 from outfitter.edges.inputs import select, text_of
 from outfitter.errors import EffectFailed
@@ -94,6 +94,7 @@ def _run(options: argparse.Namespace, context: Context, root: str, lock: int) ->
             EffectFailed("select inputs", " ".join(options.inputs), "no file, and no line that holds text"),
             options.json,
         )
+    resume(root)
     attempts = {item.key: found for item in inputs if not item.problem and (found := finished(root, item.key))}
     waiting = to_run(inputs, set(attempts))
     here = context.ambient
@@ -128,9 +129,8 @@ def _carry_out(
                 _note(context, options, futures[future], attempts[futures[future].key])
                 progress(done, len(waiting))
         except KeyboardInterrupt:
-            begun = [(future, item) for future, item in futures.items() if not future.cancel()]
-            end_running()
-            attempts.update((item.key, _result(future, item)) for future, item in begun)
+            interrupt(form.root)
+            attempts.update((item.key, _result(future, item)) for future, item in futures.items())
             return False
         finally:
             signal.signal(signal.SIGTERM, previous)

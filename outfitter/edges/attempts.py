@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from typing import IO, NamedTuple
@@ -18,8 +17,10 @@ from outfitter.edges.evidence_check import Pair, read_pair
 from outfitter.edges.publication import quarantine
 
 GRACE = 15.0
-_running: set[subprocess.Popen[bytes]] = set()
-_interrupted = threading.Event()
+# How often a running attempt looks whether its batch was interrupted.
+LOOK_SECONDS = 0.25
+# A batch that was interrupted says so in its root, where an attempt sees it on whatever machine it runs.
+STOP = "interrupted"
 
 
 class Task(NamedTuple):
@@ -65,12 +66,14 @@ def run_attempt(task: Task) -> Attempt:
     earlier = finished(task.root, task.key)
     if earlier is not None:
         return earlier
+    if interrupted(task.root):
+        return Attempt(task.key, "skipped", "not reached", None, "", False)
     started = time.monotonic()
     code, timed_out = _launch(task)
     seconds = time.monotonic() - started
     place = attempt_root(task.root, task.key)
     pair = read_pair(place)
-    if _interrupted.is_set() and (pair.mismatches or pair.result["verdict"] != "pass"):
+    if interrupted(task.root) and (pair.mismatches or pair.result["verdict"] != "pass"):
         # Ended by the batch and not by itself: no outcome of this input, so that resuming runs it again.
         if os.path.lexists(place):
             _set_aside(task.root, task.key, pair, "the batch was interrupted")
@@ -107,24 +110,43 @@ def _launch(task: Task) -> tuple[int, bool]:
             pass_fds=() if task.lock < 0 else (task.lock,),
         ) as process,
     ):
-        _running.add(process)
-        if _interrupted.is_set():
-            process.send_signal(signal.SIGTERM)
+        timed_out = _waited(process, task)
+    return process.returncode, timed_out
+
+
+def _waited(process: subprocess.Popen[bytes], task: Task) -> bool:
+    """Hand over the input and wait for the end; an interrupt of the batch or the time limit ends it: true for the latter."""
+    text: bytes | None = task.text
+    limit = time.monotonic() + task.timeout if task.timeout else float("inf")
+    while True:
         try:
-            process.communicate(task.text, timeout=task.timeout or None)
+            process.communicate(text, timeout=LOOK_SECONDS)
+            return False
         except subprocess.TimeoutExpired:
+            text = None
+        late = time.monotonic() >= limit
+        if late or interrupted(task.root):
             _end(process)
-            return process.returncode, True
-        finally:
-            _running.discard(process)
-    return process.returncode, False
+            return late
 
 
-def end_running() -> None:
-    """Ask every attempt of this process to end, one that is just being started too; each settles its run first."""
-    _interrupted.set()
-    for process in tuple(_running):
-        process.send_signal(signal.SIGTERM)
+def interrupt(root: str) -> None:
+    """Tell every attempt below `root` to end, and those that have not begun not to; each settles its run first."""
+    with open(os.path.join(root, STOP), "w", encoding="ascii"):
+        pass
+
+
+def resume(root: str) -> None:
+    """Take the word of an interrupt back."""
+    try:
+        os.unlink(os.path.join(root, STOP))
+    except FileNotFoundError:
+        return
+
+
+def interrupted(root: str) -> bool:
+    """Whether the batch of `root` was interrupted."""
+    return os.path.lexists(os.path.join(root, STOP))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

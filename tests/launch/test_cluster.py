@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -118,3 +119,27 @@ def test_without_the_extra_it_says_how_to_get_it(machine, monkeypatch, tmp_path)
     )
     assert ended.code == 1
     assert "outfitter[cluster]" in ended.err
+
+
+def test_an_interrupt_ends_what_runs_on_the_workers_and_resuming_does_the_rest(machine, cluster):
+    address, _ = cluster
+    machine.agent("a")
+    for number in range(6):
+        machine.put(f"tasks/t{number}.md", f"{number}\n")
+    words = ["batch", "tasks", "--agent", "a", "--out", str(machine.top / "results")]
+    words += ["--executor", "dask", "--scheduler", address, "--json"]
+    act = 'read n; echo $$ > "$HOME/began-$n"; sleep 300'
+    process = machine.start(*words, script=[["run", act]])
+    end = time.monotonic() + 60
+    while len(list(machine.home.glob("began-*"))) < 2:
+        assert time.monotonic() < end, "the workers began nothing"
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    result = json.loads(out)
+    assert result["counts"] == {"selected": 6, "succeeded": 0, "failed": 0, "skipped": 6, "missing": 0}
+    assert sorted({row["reason"] for row in result["inputs"]}) == ["interrupted", "not reached"]
+    assert machine.run_directories() == []
+    ended = machine.run(*words, timeout=120)
+    assert json.loads(ended.out)["counts"]["succeeded"] == 6, ended.err
