@@ -12,6 +12,13 @@ from typing import Any, NamedTuple
 
 STANDIN = Path(__file__).parent / "harnesses/standin.py"
 HARNESSES = ("pi", "claude", "codex")
+MEASURED = """
+import os, sys
+child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+open(sys.argv[1], "w").write(str(usage.ru_maxrss))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 
 
 class Ended(NamedTuple):
@@ -97,13 +104,23 @@ class Machine:
         )
 
     def measure(self, *words, script=()):
-        """(exit code, output and diagnostics, the most memory it took in KiB) of one command, whatever ran before it."""
-        said = self.top / "said"
+        """(exit code, output and diagnostics, the most memory it took in KiB) of one command, whatever ran before it.
+
+        A process's high-water mark begins at its parent's, and a test runner is large: a small process starts the command.
+        """
+        said, used = self.top / "said", self.top / "used"
+        command = [sys.executable, "-c", MEASURED, str(used), sys.executable, "-m", "outfitter", *words]
         with open(said, "wb") as out:
-            process = self.start(*words, script=script, stdout=out, stderr=out)
-            _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        return process.returncode, said.read_bytes(), usage.ru_maxrss
+            ended = subprocess.run(
+                command,
+                cwd=self.project,
+                env=self.env(script),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                check=False,
+            )
+        return ended.returncode, said.read_bytes(), int(used.read_text())
 
     def run_directories(self):
         return sorted(self.tmp.glob("outfitter-*"))
