@@ -26,7 +26,7 @@ ON_TREES: dict[str, Callable[[Bench, str], Result]] = {
     "recover": launches.recovering,
 }
 OTHERS: dict[str, Callable[[Bench, str], Result]] = {"start-up": launches.launching, "compose": launches.composing}
-OTHER_SIZES = {"start-up": ("one agent",), "compose": ("10", "300")}
+OTHER_SIZES = {"start-up": ("one agent",), "compose": ("50 agents", "500 agents")}
 
 
 def options() -> argparse.Namespace:

@@ -16,6 +16,7 @@ from benchmarks.tasks import CHANGED, Bench, Result, finish
 from benchmarks.trees import TIERS
 
 TO_SPAWN = "outfitter, to the harness's start"
+ONE_AGENT = "outfitter, a tree with one agent"
 
 
 def launching(bench: Bench, tier: str) -> Result:
@@ -112,17 +113,33 @@ def recovering(bench: Bench, tier: str) -> Result:
 
 
 def composing(bench: Bench, size: str) -> Result:
-    """Plan a launch (`--dry-run`) from a tree of many agents and skills."""
-    site = bench.site
-    count = int(size)
+    """List a project with three sources, and launch from it beside a launch from a tree with one agent (spec/10; +150 ms at most)."""
+    site, count = bench.site, int(size.split()[0])
+    site.harness(IDLE, "pi")
+    os.makedirs(site.path("many/.git"), exist_ok=True)
+    trees = ("many/.agents", "source-1", "source-2", "source-3")
     for number in range(count):
-        site.write(f"project/.agents/agents/x{number}/agent.md", f"---\nname: x{number}\n---\n\nYou are {number}.\n")
-        text = f"---\nname: s{number}\ndescription: Skill {number}.\n---\n\nDo {number}.\n"
-        site.write(f"project/.agents/skills/s{number}/SKILL.md", text)
-    words = ("run", "x1", "--harness", "pi", "--dry-run")
-    racing = [bench.ours(*words, cwd=site.project, check=lambda out: "x1" in out)]
-    found = finish(bench, "compose", f"{count} agents", racing)
-    for number in range(count):
-        site.remove(site.path(f"project/.agents/agents/x{number}"))
-        site.remove(site.path(f"project/.agents/skills/s{number}"))
+        _resources(bench, trees[number % len(trees)], number)
+    site.write(
+        "many/.agents/settings.yml",
+        "sources: [{path: ../../source-1}, {path: ../../source-2}, {path: ../../source-3}]\n",
+    )
+    many, last = site.path("many"), f"x{count - 1}"
+    racing = [
+        bench.ours("run", last, "--harness", "pi", cwd=many),
+        bench.ours("run", "a", "--harness", "pi", cwd=site.project)._replace(name=ONE_AGENT),
+        bench.ours("list", cwd=many, check=lambda out: out.count("[") >= 5 * count)._replace(name="outfitter list"),
+    ]
+    found = finish(bench, "compose", size, racing, reference=ONE_AGENT, required=2.5 if count >= 500 else 0)
+    for tree in ("many", *trees[1:]):
+        site.remove(site.path(tree))
     return found
+
+
+def _resources(bench: Bench, tree: str, number: int) -> None:
+    """One agent and four skills, two of which it selects."""
+    front = f"---\nname: x{number}\ndescription: Agent {number}.\nskills: [s{number}-0, s{number}-1]\n---\n\n"
+    bench.site.write(f"{tree}/agents/x{number}/agent.md", f"{front}You are {number}.\n")
+    for skill in range(4):
+        text = f"---\nname: s{number}-{skill}\ndescription: Skill {number}.\n---\n\nDo {number}.\n"
+        bench.site.write(f"{tree}/skills/s{number}-{skill}/SKILL.md", text)

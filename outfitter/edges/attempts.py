@@ -89,7 +89,7 @@ def run_attempt(task: Task) -> Attempt:
 
 
 def _launch(task: Task) -> tuple[int, bool]:
-    """Start `outfitter run`, the input on its standard input and in its output files; (exit code, timed out)."""
+    """Start `outfitter run` with the input as its standard input; (exit code, timed out)."""
     # -P: the working directory is the user's, and no place to import from.
     command = [sys.executable, "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
     command += ["--out", attempt_root(task.root, task.key), "--", *TASK_ARGUMENTS[task.harness]]
@@ -99,11 +99,12 @@ def _launch(task: Task) -> tuple[int, bool]:
     with (
         _output(task, "out") as out,
         _output(task, "err") as err,
+        _input(task.text) as given,
         subprocess.Popen(
             command,
             cwd=task.cwd,
             env=dict(task.env),
-            stdin=subprocess.PIPE,
+            stdin=given,
             stdout=out,
             stderr=err,
             start_new_session=True,
@@ -115,19 +116,27 @@ def _launch(task: Task) -> tuple[int, bool]:
 
 
 def _waited(process: subprocess.Popen[bytes], task: Task) -> bool:
-    """Hand over the input and wait for the end; an interrupt of the batch or the time limit ends it: true for the latter."""
-    text: bytes | None = task.text
+    """Wait for the end; an interrupt of the batch or the time limit ends it: true for the latter."""
     limit = time.monotonic() + task.timeout if task.timeout else float("inf")
     while True:
         try:
-            process.communicate(text, timeout=LOOK_SECONDS)
+            process.wait(LOOK_SECONDS)
             return False
         except subprocess.TimeoutExpired:
-            text = None
-        late = time.monotonic() >= limit
+            late = time.monotonic() >= limit
         if late or interrupted(task.root):
             _end(process)
             return late
+
+
+def _input(text: bytes) -> IO[bytes]:
+    """A file without a name that holds the task: a harness may read it as late and as slowly as it likes."""
+    from tempfile import TemporaryFile
+
+    file = TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(text)
+    file.seek(0)
+    return file
 
 
 def interrupt(root: str) -> None:

@@ -34,6 +34,7 @@ def test_new_files_land_in_their_own_folders(bench):
 
 
 def test_both_sides_changed_is_kept_and_told_once(bench):
+    """SES-03."""
     b = bench()
     h, g = b.history(), b.history("s2.jsonl")
     b.launch()
