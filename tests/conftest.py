@@ -2,11 +2,14 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.machine import Machine
+
+ROOT = Path(__file__).resolve().parents[1]
 
 # A suite that was started in the background or by `nohup` ignores these, and every process it starts would inherit that.
 for _number in (signal.SIGHUP, signal.SIGQUIT):
@@ -20,6 +23,11 @@ settings.register_profile("quick", _PLAIN, max_examples=40, stateful_step_count=
 settings.register_profile("ci", _PLAIN, max_examples=80, stateful_step_count=25, derandomize=True, print_blob=True)
 settings.register_profile("deep", _PLAIN, max_examples=2000, stateful_step_count=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "quick"))
+
+
+def pytest_runtest_teardown():
+    """A test that changed the working directory changes it for none that follows."""
+    os.chdir(ROOT)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -179,7 +180,8 @@ def test_run_11_a_grandchild_that_holds_the_output_is_not_waited_for(drive):
 
 def test_an_argument_with_a_nul_is_an_error_in_one_piece(drive):
     words = drive.words("")
-    program = f"import sys; sys.argv[1:] = {words[3:]!r} + ['a\\0b']; exec(open('tests/process/driver.py').read())"
+    driver = str(Path(__file__).with_name("driver.py"))
+    program = f"import sys; sys.argv[1:] = {words[3:]!r} + ['a\\0b']; exec(open({driver!r}).read())"
     done = subprocess.run(
         [words[0], "-c", program],
         env=drive.env(),
