@@ -72,8 +72,8 @@ class Sources(NamedTuple):
     """(command, PATH) → absolute path of a program that can be executed, else `HarnessUnavailable` (spec/80)."""
     digest: Callable[[str], str]
     """A regular file's BLAKE3 in hex, links followed, of any size; "" where there is none."""
-    probe: Callable[[str, tuple[str, ...]], str]
-    """(executable, arguments) → what it prints for `--help` and the like, 10 s at most; cached by path, size and mtime."""
+    probe: Callable[[str, tuple[str, ...], str], str]
+    """(executable, arguments, PATH) → what it prints for `--help` and the like, 10 s at most; cached by path, size and mtime."""
     newest_head: Callable[[str], bytes | None] = _nothing
     """(directory) → the first 256 KiB of the newest `*.jsonl` directly in it, None where there is none."""
 

@@ -40,20 +40,20 @@ def find_harness(command: str, path: str) -> Outcome[str]:
 
 def prober(
     cache_directory: str, env: Mapping[str, str], remember: bool = True
-) -> Callable[[str, tuple[str, ...]], str]:
-    """A function (executable, arguments) → what the program prints, 10 s and 1 MiB at most.
+) -> Callable[[str, tuple[str, ...], str], str]:
+    """A function (executable, arguments, PATH) → what the program prints, 10 s and 1 MiB at most.
 
     It runs without a terminal, in a process group and a configuration directory of its own, once for each path, size and mtime:
     the text is kept in `<cache_directory>/probes/`. A cache that cannot be read or written is none;
     without `remember` it is only read.
     """
 
-    def probe(executable: str, arguments: tuple[str, ...]) -> str:
+    def probe(executable: str, arguments: tuple[str, ...], path: str) -> str:
         kept = os.path.join(cache_directory, "probes", _key(executable, arguments))
         known = _kept(kept)
         if known is not None:
             return known
-        text, whole = ask_program(executable, arguments, env)
+        text, whole = ask_program(executable, arguments, {**env, **({"PATH": path} if path else {})})
         if whole and remember:
             _keep(kept, text)
         return text

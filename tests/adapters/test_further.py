@@ -11,7 +11,7 @@ from outfitter.adapters.claude import ADAPTER
 from outfitter.host import Runs, Sources
 from outfitter.railway import fold, perform
 from outfitter.survey import ROUNDS, survey
-from tests.adapters.claude_case import HELP, HOME, request, settings
+from tests.adapters.claude_case import HELP, HOME, composition, request, settings
 
 
 class Asked(list[str]):
@@ -43,7 +43,7 @@ class Asked(list[str]):
 
 def facts_of(adapter: Any, asked: Asked) -> Any:
     runs = cast(Runs, SimpleNamespace(name=lambda *_: ("r1", "/tmp/run")))
-    outcome = perform(survey(asked.sources(), runs, adapter, settings(), request()))
+    outcome = perform(survey(asked.sources(), runs, adapter, settings(), composition(), request()))
 
     def bug(error: Any) -> Any:
         raise AssertionError(error)

@@ -38,7 +38,7 @@ def no_harness(_command, _path):
     return Failure(HarnessUnavailable("none", "", "not here"))
 
 
-def no_help(_executable, _words):
+def no_help(_executable, _words, _path):
     return ""
 
 

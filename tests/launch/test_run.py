@@ -74,6 +74,31 @@ def test_a_harness_that_cannot_run_leaves_nothing(machine, make, code):
     assert not (machine.home / ".pi").exists()
 
 
+@pytest.mark.parametrize("harness", ["pi", "claude", "codex"])
+@pytest.mark.parametrize("block", [False, True], ids=["generic", "of-the-harness"])
+def test_the_harness_is_looked_up_on_the_path_that_the_agent_gives_it(machine, harness, block):
+    """spec/40: the child's own PATH, which need not be the one that Outfitter was started with."""
+    own = machine.top / "own"
+    own.mkdir()
+    (machine.bin / harness).rename(own / harness)
+    mine = {"environment": {"PATH": f"{own}:/usr/bin:/bin"}}
+    machine.agent("a", controls={harness: mine} if block else mine)
+    machine.agent("b")
+    ended = machine.run("run", "a", "--harness", harness, "--", "-p", "hi")
+    assert ended.code == 0, ended.err
+    assert ended.seen["env"]["PATH"] == f"{own}:/usr/bin:/bin"
+    other = machine.run("run", "b", "--harness", harness)
+    assert (other.code, other.seen) == (127, None)
+
+
+def test_a_path_of_the_agent_that_lacks_the_harness_is_named(machine):
+    machine.agent("a", controls={"environment": {"PATH": "/nowhere"}})
+    ended = machine.run("run", "a")
+    assert (ended.code, ended.seen) == (127, None)
+    assert "the PATH that agent a sets in controls.environment" in ended.err
+    assert machine.run_directories() == []
+
+
 def test_a_durable_path_of_the_wrong_kind_is_named_and_untouched(machine):
     machine.agent("a")
     machine.put(machine.home / ".pi/agent/trust.json/inside", "x")

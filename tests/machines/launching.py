@@ -193,7 +193,7 @@ def host_of(
     real = real_host(here, Console(False, False, quiet=True))
     return here, evolve(
         real,
-        sources=real.sources._replace(probe=lambda _program, _words: standin.HELP),
+        sources=real.sources._replace(probe=lambda _program, _words, _path: standin.HELP),
         durable=real_durable(here.state_root, lambda _descriptor: None),
         processes=real.processes._replace(run=run),
     )

@@ -98,8 +98,9 @@ def test_good_interpreters(tmp_path, line):
 
 
 class TestProbe:
-    def probe(self, tmp_path, **env):
-        return prober(str(tmp_path / "cache"), {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **env})
+    def probe(self, tmp_path, path="", **env):
+        ask = prober(str(tmp_path / "cache"), {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **env})
+        return lambda program, words: ask(program, words, path)
 
     def test_it_is_asked_once_until_the_program_changes(self, tmp_path):
         count = tmp_path / "count"
@@ -126,6 +127,11 @@ class TestProbe:
         path = program(tmp_path / "bin", text="#!/bin/sh\necho begun\nsleep 60 &\nsleep 60\n")
         assert self.probe(tmp_path)(path, ("--help",)) == "begun\n"
         assert not (tmp_path / "cache").exists()
+
+    def test_it_is_asked_with_the_path_that_it_will_have(self, tmp_path):
+        program(tmp_path / "tools", "interpreter", "#!/bin/sh\necho interpreted\n")
+        path = program(tmp_path / "bin", text="#!/usr/bin/env interpreter\n")
+        assert self.probe(tmp_path, f"{tmp_path / 'tools'}:/usr/bin:/bin")(path, ()) == "interpreted\n"
 
     def test_a_cache_that_cannot_be_written_is_none(self, tmp_path):
         (tmp_path / "cache").write_text("in the way")
