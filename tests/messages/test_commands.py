@@ -552,44 +552,42 @@ outfitter 0.1.0
 def test_a_launch_and_what_follows_it(furnished):
     script = [["write", "settings.json", "{}"], ["write", "odd.txt", "x"], ["say", "done"]]
     assert told(furnished, "run", script=[["say", "done"]]) == snapshot("""\
-exit 125
---- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+exit 0
+done
 """)
     assert told(furnished, "run", "--retain-projection", "--out", "out", script=script) == snapshot("""\
-exit 125
+exit 0
+done
 --- stderr
+outfitter: warning: undeclared writes: 1 added, not kept: odd.txt
 outfitter: notice: projection retained: /M/tmp/outfitter-reviewer-pi-XXXXXXXX
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed retained
+--- codes: retained state-unknown-warn
 """)
     assert told(furnished, "diff") == snapshot("""\
-exit 1
---- stderr
-outfitter: error: cannot read the baseline: /M/tmp/outfitter-reviewer-pi-XXXXXXXX/baseline: No such file or directory
---- codes: effect-failed
+exit 0
+undeclared (warn)
+  added         warned     odd.txt  (1 B)
+1 change: 1 added | 1 warned
 """)
     assert told(furnished, "diff", "--all") == snapshot("""\
-exit 1
---- stderr
-outfitter: error: cannot read the baseline: /M/tmp/outfitter-reviewer-pi-XXXXXXXX/baseline: No such file or directory
---- codes: effect-failed
+exit 0
+undeclared (warn)
+  added         warned     odd.txt  (1 B)
+1 change: 1 added | 1 warned
 """)
     assert told(furnished, "report", "out") == snapshot("""\
 exit 0
-verdict    veto (crashed (125))
-no harness was started: there is no trace
+verdict    pass (exit 0)
+settled    every change was settled by its strategy
+warned     odd.txt (added, unknown)
 """)
     assert told(furnished, "evidence", "verify", "out") == snapshot("""\
-exit 1
-missing        trace.trace/run_trace.json: not there
+exit 0
+/M/project/out: trace and result belong together; verdict pass
 """)
     assert told(furnished, "evidence", "publish", "out", "--to", "kept", "--task", "t") == snapshot("""\
-exit 1
-quarantined  /M/project/kept/quarantine/out-59b6ac5e (missing)
+exit 0
+published    /M/project/kept/<attempt> (bounded: no input and configuration given)
 """)
     assert told(furnished, "evidence", "prune", "kept", "--older-than", "30") == snapshot("""\
 exit 0
@@ -627,38 +625,25 @@ outfitter: error: cannot report on: /M/project/gone: trace: not there
     assert told(furnished, "run", "--out", "out") == snapshot("""\
 exit 125
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: error: cannot use the output root: /M/project/out: is not empty: an attempt gets a fresh directory
+  hint: give each attempt an --out of its own: an absent or empty directory
+--- codes: effect-failed
 """)
     assert told(furnished, "run", "--strict", script=script) == snapshot("""\
-exit 125
+exit 121
+done
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: undeclared writes: 1 added, not kept: odd.txt
+  hint: to look at them: --retain-projection, then outfitter diff
+outfitter: error: the run fails for 1 change that its settings forbid
+--- codes: state-unknown-warn state-violated
 """)
     assert told(furnished, "--quiet", "run", "--retain-projection") == snapshot("""\
-exit 125
---- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed retained
+exit 0
+--- codes: retained
 """)
-    assert told(furnished, "run", script=[["exit", 7]]) == snapshot("""\
-exit 125
---- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
-""")
-    assert told(furnished, "run", script=[["die", "SIGKILL"]]) == snapshot("""\
-exit 125
---- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
-""")
+    assert told(furnished, "run", script=[["exit", 7]]) == snapshot("exit 7\n")
+    assert told(furnished, "run", script=[["die", "SIGKILL"]]) == snapshot("exit 137\n")
 
 
 def test_a_dry_run(furnished):
@@ -722,7 +707,8 @@ merges back:
 
 def test_a_verbose_run(furnished):
     assert told(furnished, "--verbose", "run", "--harness", "claude", script=[["say", "between"]]) == snapshot("""\
-exit 125
+exit 0
+between
 --- stderr
 outfitter: layer: project /M/project/.agents
 outfitter: layer: home /M/home/.agents
@@ -730,8 +716,6 @@ outfitter: agent: reviewer (/M/project/.agents/settings.yml:1) in layer project,
 outfitter: harness: claude (command line), /M/bin/claude
 outfitter: isolation: inherit (default)
 outfitter: state: 1 of 1 paths at their defaults
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
 outfitter: stage: load layers N ms
 outfitter: stage: merge settings N ms
 outfitter: stage: choose harness N ms
@@ -742,9 +726,12 @@ outfitter: stage: plan projection N ms
 outfitter: stage: refuse N ms
 outfitter: stage: open run N ms
 outfitter: stage: project N ms
-outfitter: stage: fingerprint N ms (crashed)
+outfitter: stage: fingerprint N ms
+outfitter: stage: run N ms
+outfitter: stage: fingerprint again N ms
+outfitter: stage: diff N ms
+outfitter: stage: bridge N ms
 outfitter: stage: cleanup N ms
---- codes: crashed
 """)
 
 
@@ -872,10 +859,10 @@ def test_a_batch(furnished):
     furnished.put("tasks/a.md", "one")
     assert told(furnished, "batch", "tasks", "gone", "--agent", "reviewer", "--out", "results") == snapshot("""\
 exit 1
-2 selected: 0 succeeded, 1 failed, 0 skipped, 1 missing
+2 selected: 1 succeeded, 0 failed, 0 skipped, 1 missing
 /M/project/results/batch_result.json
 --- stderr
-outfitter: notice: failed: /M/project/tasks/a.md (crashed (125))
+outfitter: notice: succeeded: /M/project/tasks/a.md
 --- codes: batch-input
 """)
     assert told(furnished, "batch", "tasks", "--agent", "other", "--out", "results") == snapshot("""\
@@ -888,7 +875,7 @@ outfitter: error: cannot use the batch root: /M/project/results: is the root of 
     assert told(furnished, "report", "results") == snapshot("""\
 exit 0
 2 selected
-failed     /M/project/tasks/a.md  crashed (125)
+succeeded  /M/project/tasks/a.md
 missing    /M/project/gone  no such file
 """)
 
@@ -1082,25 +1069,40 @@ ok       launch: reviewer on pi would start
 
 def test_the_demo(machine):
     assert told(machine, "demo", "--harness", "stand-in") == snapshot("""\
-exit 1
+exit 0
 A throw-away machine   /M/tmp/outfitter-demo-XXXXXXXX
 The model              http://127.0.0.1:PORT, scripted, on this machine
 The harness            a STAND-IN, no real harness: as asked for
 
 $ outfitter run guide --harness pi --retain-projection -- -p 'Show me one write of each kind.'
+  Done: one write of each kind. Outfitter will now say what became of them.
+  outfitter: warning: mcp.json: 1 added, not kept
+    hint: to keep what is written there: state_persistence: {mcp.json: symlink}
+  outfitter: warning: undeclared writes: 1 added, not kept: notes.txt
   outfitter: notice: projection retained: /M/tmp/outfitter-demo-XXXXXXXX/tmp/outfitter-guide-pi-XXXXXXXX
-  outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-    hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
 
 $ outfitter diff --all
-  outfitter: error: cannot read the baseline: /M/tmp/outfitter-demo-XXXXXXXX/tmp/outfitter-guide-pi-XXXXXXXX/baseline: No such file or directory
+  cache/ (discard)
+    added         discarded  cache/thumbnail  (3 B)
+  mcp.json (warn)
+    added         warned     mcp.json  (19 B)
+  settings.json (symlink)
+    modified      durable    settings.json  (2 B → 3 B)
+  trust.json (symlink)
+    replaced-link adopted    trust.json  (2 B → 3 B)
+  undeclared (warn)
+    added         warned     notes.txt  (7 B)
+  5 changes: 3 added, 1 modified, 1 replaced-link | 1 adopted, 1 discarded, 1 durable, 2 warned
 
+What became of each write
+  settings.json      durable    a declared path that is a link: the write went straight through to the native file
+  trust.json         adopted    a link that was replaced by a new file: the content was carried to the native file
+  cache/thumbnail    discarded  `cache/: discard` in the settings: gone, and not worth a word
+  mcp.json           warned     `mcp.json: warn` in the settings: not kept, and said so
+  notes.txt          warned     no state path of the harness at all: never kept in silence
+  the session        durable    kept in ~/.pi/agent/sessions/--M-tmp-outfitter-demo-XXXXXXXX-project--/stand-in.jsonl
 
 Nothing of your own home was read or written, and nothing left this machine.
---- stderr
-outfitter: error: outfitter run ended with 125
-outfitter: error: the model was never asked
---- codes: demo
 """)
 
 

@@ -29,27 +29,28 @@ def test_writes_by_their_strategies(project):
     script = [["write", path, "{}"] for path in ("settings.json", "mcp.json", "odd.txt")]
     script += [["write", f"plugins/p{n}/x", "1"] for n in range(7)]
     assert told(project, "run", script=script) == snapshot("""\
-exit 125
+exit 121
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: notice: prompt skipped: non-interactive: mcp.json
+outfitter: warning: mcp.json: 1 added, not kept
+  hint: to keep what is written there: state_persistence: {mcp.json: symlink}
+outfitter: warning: undeclared writes: 1 added, not kept: odd.txt; an undeclared write has no durable destination, so there is nothing to ask
+  hint: to look at them: --retain-projection, then outfitter diff
+outfitter: warning: plugins/: 7 added, not kept: plugins/p0/x, plugins/p1/x, plugins/p2/x, plugins/p3/x, plugins/p4/x and 2 more
+  hint: to keep what is written there: state_persistence: {plugins/: symlink}
+outfitter: error: settings.json: 1 added, not kept
+outfitter: error: the run fails for 1 change that its settings forbid
+--- codes: prompt-skipped state-declared-error state-declared-prompt state-declared-warn state-unknown-prompt state-violated
 """)
     project.settings("default_agent: a\nstate_persistence: {unknown: error}\n")
     assert told(project, "run", script=[["write", "odd.txt", "x"], ["pipe", "pipe"]]) == snapshot("""\
-exit 125
+exit 121
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: error: undeclared writes: 2 added, not kept: odd.txt, pipe (fifo)
+outfitter: error: the run fails for 2 changes that its settings forbid
+--- codes: state-unknown-error state-violated
 """)
-    assert told(project, "run", script=[["write", "keybindings.json", "{}"]]) == snapshot("""\
-exit 125
---- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
-""")
+    assert told(project, "run", script=[["write", "keybindings.json", "{}"]]) == snapshot("exit 0\n")
 
 
 def test_a_change_that_is_asked_about(project):
@@ -106,15 +107,26 @@ def test_a_login_that_changed_on_both_sides(project):
     ]
     words = ("run", "--harness", "claude", "--isolated")
     assert told(project, *words, script=script) == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: account not saved: .claude.json for /M/home/.claude.json (oauthAccount changed on both sides); the durable file was left as before, this run's kept in /M/home/.local/state/outfitter/conflicts/<attempt>/<id>
+  hint: outfitter conflicts list
+outfitter: warning: credentials not saved: .credentials.json for /M/home/.claude/.credentials.json (changed on both sides); MCP authorisations from this run were not saved either; the durable file was left as before, this run's kept in /M/home/.local/state/outfitter/conflicts/<attempt>/<id>
+  hint: outfitter conflicts list
+outfitter: warning: session history not saved: projects/-M-project/s.jsonl (changed on both sides); the durable file was left as before, this run's kept in /M/home/.local/state/outfitter/conflicts/<attempt>/<id>
+  hint: outfitter conflicts list
+outfitter: notice: kept until you take or drop it: 3 files, 73 bytes in all
+--- codes: account-conflict conflicts-kept credentials-conflict session-history-conflict
 """)
     assert told(project, "conflicts") == snapshot("""\
 exit 0
-nothing is kept
+<id>       N s        27 B  <attempt>
+    .claude.json: oauthAccount changed on both sides
+<id>       N s        40 B  <attempt>
+    .credentials.json: changed on both sides
+<id>       N s         6 B  <attempt>
+    projects/-M-project/s.jsonl: changed on both sides
+3 kept, 73 B in all
 """)
     assert told(project, "conflicts", "show", "zzzz") == snapshot("""\
 exit 1
@@ -135,11 +147,13 @@ exit 0
         ["write", f"projects/{project.slug()}/long.jsonl", "{}\n"],
     ]
     assert told(project, *words, script=script) == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: credentials not carried over: .credentials.json (fifo)
+outfitter: warning: session history not saved: projects/-M-project/long.jsonl (came back cut, which is no news of a log); the durable file was left as before, this run's kept in /M/home/.local/state/outfitter/conflicts/<attempt>/<id>
+  hint: outfitter conflicts list
+outfitter: notice: kept until you take or drop it: 4 files, 76 bytes in all
+--- codes: conflicts-kept credentials-odd session-history-cut
 """)
 
 
@@ -151,18 +165,33 @@ def test_what_cannot_even_be_kept(project):
         ["run", "echo x > ~/.local/state/outfitter/conflicts"],
     ]
     assert told(project, "run", "--harness", "claude", "--isolated", script=script) == snapshot("""\
-exit 125
---- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
-""")
-    assert told(project, "recover", "--list") == snapshot("exit 0\n")
-    assert told(project, "recover") == snapshot("""\
 exit 0
-nothing to recover
+--- stderr
+outfitter: warning: credentials not saved: .credentials.json for /M/home/.claude/.credentials.json (Not a directory; not kept either: Not a directory); MCP authorisations from this run were not saved either; still in /M/tmp/outfitter-a-claude-XXXXXXXX/projection
+  hint: outfitter recover --list
+outfitter: warning: some of what this run wrote could not be saved; it stays in /M/tmp/outfitter-a-claude-XXXXXXXX
+  hint: mend what stands in the way, then: outfitter recover
+--- codes: credentials-failed unsaved
 """)
-    assert told(project, "doctor").partition("runs:")[2].partition("\nok")[0] == snapshot(" none left over")
+    assert told(project, "recover", "--list") == snapshot("""\
+exit 0
+<attempt>  unsaved: some of it could not be saved; recover tries again
+    a, claude: /M/tmp/outfitter-a-claude-XXXXXXXX
+""")
+    assert told(project, "recover") == snapshot("""\
+exit 1
+--- stderr
+outfitter: warning: the killed run <attempt> (a, claude) could not be recovered whole: some of what it wrote could not be saved; it stays in /M/tmp/outfitter-a-claude-XXXXXXXX
+  hint: mend what stands in the way, then: outfitter recover
+outfitter: warning: credentials not saved: .credentials.json for /M/home/.claude/.credentials.json (Not a directory; not kept either: Not a directory); MCP authorisations from this run were not saved either; still in /M/tmp/outfitter-a-claude-XXXXXXXX/projection
+  hint: outfitter recover --list
+--- codes: credentials-failed unsaved
+""")
+    assert told(project, "doctor").partition("runs:")[2].partition("\nok")[0] == snapshot("""\
+ 1 unsaved
+         - /M/tmp/outfitter-a-claude-XXXXXXXX
+         hint: outfitter recover\
+""")
 
 
 def test_a_login_that_cannot_be_saved(project):
@@ -172,11 +201,12 @@ def test_a_login_that_cannot_be_saved(project):
         ["run", "rm -r ~/.claude && echo x > ~/.claude"],
     ]
     assert told(project, "run", "--harness", "claude", "--isolated", script=script) == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: credentials not saved: .credentials.json for /M/home/.claude/.credentials.json (Not a directory); MCP authorisations from this run were not saved either; the durable file was left as before, this run's kept in /M/home/.local/state/outfitter/conflicts/<attempt>/<id>
+  hint: outfitter conflicts list
+outfitter: notice: kept until you take or drop it: 1 file, 40 bytes in all
+--- codes: conflicts-kept credentials-failed
 """)
     assert told(project, "recover", "--list") == snapshot("exit 0\n")
     assert told(project, "recover") == snapshot("""\
@@ -189,45 +219,51 @@ nothing to recover
 def test_a_linked_file_that_was_replaced(project):
     script = [["swap", "trust.json", "{}"], ["run", "rm -f ~/.pi/agent/trust.json; mkdir -p ~/.pi/agent/trust.json/x"]]
     assert told(project, "run", script=script) == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: replaced link not saved: trust.json for /M/home/.pi/agent/trust.json (Is a directory); the durable file was left as before, this run's kept in /M/home/.local/state/outfitter/conflicts/<attempt>/<id>
+  hint: outfitter conflicts list
+outfitter: notice: kept until you take or drop it: 1 file, 2 bytes in all
+--- codes: conflicts-kept replaced-link-failed
 """)
 
 
 def test_a_plugin_registry_that_cannot_be_written(project):
     script = [["folder", "plugins/installed_plugins.json"], ["write", "plugins/x", "1"]]
     assert told(project, "run", "--harness", "claude", "--isolated", script=script) == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: plugin registry not saved: plugins/installed_plugins.json (not a regular file)
+--- codes: plugin-registry-failed
 """)
 
 
 def test_a_projection_that_went_away(project):
     assert told(project, "run", script=[["run", 'rm -rf "$PI_CODING_AGENT_DIR"']]) == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: /M/tmp/outfitter-a-pi-XXXXXXXX/projection is gone: what the harness wrote there is lost; durable state is as it was
+outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
+  hint: to look at them: --retain-projection, then outfitter diff
+--- codes: projection-gone state-generated-warn
 """)
 
 
 def test_a_killed_launcher(project):
     script = [["swap", "trust.json", '{"x": 1}'], ["write", "odd.txt", "x"], KILL_THE_LAUNCHER]
     project.run("run", script=script)
-    assert told(project, "recover", "--list") == snapshot("exit 0\n")
+    assert told(project, "recover", "--list") == snapshot("""\
+exit 0
+<attempt>  started: its launcher was killed; recover saves what it wrote
+    a, pi: /M/tmp/outfitter-a-pi-XXXXXXXX
+""")
     assert told(project, "run") == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: notice: recovered the killed run <attempt> (a, pi): saved trust.json
+outfitter: warning: undeclared writes: 1 added, not kept: odd.txt
+  hint: to look at them: --retain-projection, then outfitter diff
+--- codes: recovered state-unknown-warn
 """)
 
 
@@ -235,11 +271,11 @@ def test_durable_places_that_cannot_be_read(project):
     project.put(project.home / ".claude/.credentials.json/x", "")
     os.mkfifo(project.put(project.home / f".claude/projects/{project.slug()}/s.jsonl", "{}\n").parent / "pipe")
     assert told(project, "run", "--harness", "claude", "--isolated") == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: /M/home/.claude/.credentials.json: not a regular file: .credentials.json starts without it
+outfitter: notice: not copied, for they are no regular files: pipe
+--- codes: not-seeded special-not-seeded
 """)
     loop = project.home / ".pi/agent/settings.json"
     loop.parent.mkdir(parents=True)
@@ -253,23 +289,20 @@ outfitter: error: cannot link settings.json to its durable place: /M/home/.pi/ag
 """)
     project.settings("default_agent: a\nstate_persistence: {settings.json: warn}\n")
     assert told(project, "run") == snapshot("""\
-exit 125
+exit 0
 --- stderr
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed
+outfitter: warning: /M/home/.pi/agent/settings.json: Too many levels of symbolic links: settings.json starts without it
+--- codes: not-copied
 """)
 
 
 def test_no_place_for_a_journal(project):
     project.put(project.top / "file", "")
     assert told(project, "run", env={"XDG_STATE_HOME": str(project.top / "file")}) == snapshot("""\
-exit 125
+exit 0
 --- stderr
 outfitter: notice: /M/file/outfitter/runs: Not a directory: this run could not be recovered if it were killed
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed no-journal
+--- codes: no-journal
 """)
 
 
@@ -301,43 +334,58 @@ The harness            pi 1.0 (/M/bin/pi)
 
 $ outfitter run guide --harness pi --retain-projection -- -p 'Show me one write of each kind.'
   outfitter: notice: projection retained: /M/tmp/outfitter-demo-XXXXXXXX/tmp/outfitter-guide-pi-XXXXXXXX
-  outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-    hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
 
 $ outfitter diff --all
-  outfitter: error: cannot read the baseline: /M/tmp/outfitter-demo-XXXXXXXX/tmp/outfitter-guide-pi-XXXXXXXX/baseline: No such file or directory
+  no changes
 
 
 Nothing of your own home was read or written, and nothing left this machine.
 --- stderr
-outfitter: error: outfitter run ended with 125
+outfitter: error: outfitter run ended with 3
 outfitter: error: the model was never asked
 --- codes: demo
 """)
     machine.put(machine.bin / "pi", "#!/bin/sh\nexit 3\n", 0o755)
     assert told(machine, "demo") == snapshot("""\
-exit 1
+exit 0
 A throw-away machine   /M/tmp/outfitter-demo-XXXXXXXX
 The model              http://127.0.0.1:PORT, scripted, on this machine
 The harness            a STAND-IN, no real harness: none of pi, claude, codex runs here
 
 $ outfitter run guide --harness pi --retain-projection -- -p 'Show me one write of each kind.'
+  Done: one write of each kind. Outfitter will now say what became of them.
+  outfitter: warning: mcp.json: 1 added, not kept
+    hint: to keep what is written there: state_persistence: {mcp.json: symlink}
+  outfitter: warning: undeclared writes: 1 added, not kept: notes.txt
   outfitter: notice: projection retained: /M/tmp/outfitter-demo-XXXXXXXX/tmp/outfitter-guide-pi-XXXXXXXX
-  outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-    hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
 
 $ outfitter diff --all
-  outfitter: error: cannot read the baseline: /M/tmp/outfitter-demo-XXXXXXXX/tmp/outfitter-guide-pi-XXXXXXXX/baseline: No such file or directory
+  cache/ (discard)
+    added         discarded  cache/thumbnail  (3 B)
+  mcp.json (warn)
+    added         warned     mcp.json  (19 B)
+  settings.json (symlink)
+    modified      durable    settings.json  (2 B → 3 B)
+  trust.json (symlink)
+    replaced-link adopted    trust.json  (2 B → 3 B)
+  undeclared (warn)
+    added         warned     notes.txt  (7 B)
+  5 changes: 3 added, 1 modified, 1 replaced-link | 1 adopted, 1 discarded, 1 durable, 2 warned
 
+What became of each write
+  settings.json      durable    a declared path that is a link: the write went straight through to the native file
+  trust.json         adopted    a link that was replaced by a new file: the content was carried to the native file
+  cache/thumbnail    discarded  `cache/: discard` in the settings: gone, and not worth a word
+  mcp.json           warned     `mcp.json: warn` in the settings: not kept, and said so
+  notes.txt          warned     no state path of the harness at all: never kept in silence
+  the session        durable    kept in ~/.pi/agent/sessions/--M-tmp-outfitter-demo-XXXXXXXX-project--/stand-in.jsonl
 
 Nothing of your own home was read or written, and nothing left this machine.
 --- stderr
 outfitter: notice: /M/bin/pi `--version` failed: no answer
 outfitter: notice: /M/bin/claude needs the interpreter /nowhere, which is missing or not executable
 outfitter: notice: /M/bin/codex needs the interpreter /nowhere, which is missing or not executable
-outfitter: error: outfitter run ended with 125
-outfitter: error: the model was never asked
---- codes: demo passed-over
+--- codes: passed-over
 """)
     assert told(machine, "demo", "--harness", "pi") == snapshot("""\
 exit 1
@@ -429,11 +477,9 @@ outfitter: warning: could not remove outfitter-a-pi-XXXXXXXX: Directory not empt
 def test_a_directory_variable_left_over_from_a_run(project):
     over = str(project.tmp / "outfitter-a-pi-abcdefgh/projection")
     assert told(project, "run", env={"PI_CODING_AGENT_DIR": over}) == snapshot("""\
-exit 125
+exit 0
 --- stderr
 outfitter: notice: PI_CODING_AGENT_DIR names the projection of a run that is over (/M/tmp/outfitter-a-pi-XXXXXXXX/projection); /M/home/.pi/agent is taken for your own directory
   hint: unset PI_CODING_AGENT_DIR
-outfitter: error: internal error in stage 'fingerprint': name 'names_of' is not defined
-  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it
---- codes: crashed projection-over
+--- codes: projection-over
 """)
