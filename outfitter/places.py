@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from outfitter.catalog.checkouts import checkout, inside, repository_of, without_credentials
 from outfitter.host import Sources
 from outfitter.model.layers import Document, LayerKind
-from outfitter.model.request import Notice, Problem, Request
+from outfitter.model.request import Notice, Problem, Request, resolved
 from outfitter.model.settings import Scope, ScopeKind, Settings
 
 FILES: tuple[tuple[str, ScopeKind, ScopeKind], ...] = (
@@ -175,8 +175,7 @@ def local_path(settings: Settings, path: str, home: str) -> str:
     """A local source's directory: relative to the settings file that names it, `~` expanded."""
     origin = settings.origins.get(("sources",))
     base = posixpath.dirname(origin.path) if origin else home
-    expanded = home + path[1:] if path == "~" or path.startswith("~/") else path
-    return posixpath.normpath(posixpath.join(base, expanded))
+    return resolved(path, home, base)
 
 
 def label(entry: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from outfitter.errors import HarnessUnavailable, LaunchError, UsageError
 from outfitter.host import Runs, Sources
 from outfitter.model.composition import Composition
 from outfitter.model.projection import Facts, Site
-from outfitter.model.request import Ambient, Notice, Request
+from outfitter.model.request import Ambient, Notice, Request, resolved
 from outfitter.model.settings import Settings
 from outfitter.railway import Effect, Outcome, attempt
 
@@ -134,8 +134,7 @@ def cache_directory(settings: Settings, ambient: Ambient) -> str:
     if not isinstance(given, str):
         return posixpath.join(ambient.home, ".agents/cache")
     origin = settings.origins.get(("cache_directory",))
-    expanded = ambient.home + given[1:] if given == "~" or given.startswith("~/") else given
-    return posixpath.normpath(posixpath.join(posixpath.dirname(origin.path) if origin else ambient.home, expanded))
+    return resolved(given, ambient.home, posixpath.dirname(origin.path) if origin else ambient.home)
 
 
 def native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:

@@ -48,10 +48,9 @@ from outfitter.adapters.controls import (
     unset_credential,
 )
 from outfitter.adapters.models import credential_missing
-from outfitter.adapters.pi_sessions import resolved
 from outfitter.model.composition import Composition, Controls
 from outfitter.model.projection import Bridge, Facts, Generated, LaunchPlan, ProjectionPlan, Seed
-from outfitter.model.request import Notice, Request
+from outfitter.model.request import Notice, Request, resolved
 from outfitter.model.settings import Settings, Strategies
 from outfitter.railway import Outcome
 

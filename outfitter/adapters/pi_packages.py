@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from outfitter.adapters.native_json import Json
+from outfitter.model.request import resolved
 
 _SCHEMES = ("https://", "http://", "ssh://", "git://", "git+https://", "git+ssh://", "file://")
 _SCP = re.compile(r"^(?:[^@/\s]+@)([^:/\s]+):(?!//)(.+)$")
@@ -35,8 +36,7 @@ def package_identity(source: str, base: str, home: str) -> str:
         return "path:" + posixpath.normpath(_unquoted(text.removeprefix("file://")))
     if text.startswith(_SCHEMES) or _SCP.match(text):
         return _git_identity(text)
-    expanded = home + text[1:] if text == "~" or text.startswith("~/") else text
-    return "path:" + posixpath.normpath(posixpath.join(base, expanded))
+    return "path:" + resolved(text, home, base)
 
 
 def reconcile(settings: Json, brought: Iterable[str], native: str, home: str) -> Reconciled | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from outfitter.model.composition import Controls
 from outfitter.model.projection import Facts
-from outfitter.model.request import Ambient, Notice
+from outfitter.model.request import Ambient, Notice, resolved
 from outfitter.model.settings import Strategies
 
 VARIABLE = "PI_CODING_AGENT_SESSION_DIR"
@@ -53,12 +53,6 @@ def sessions(
     if controls.session_directory:
         return Sessions(resolved(controls.session_directory, ambient.home, facts.project_root))
     return Sessions(durable_directory(facts.native, ambient.cwd))
-
-
-def resolved(path: str, home: str, base: str) -> str:
-    """A configured directory as an absolute path: `~` is the home, a relative one stands in `base`."""
-    expanded = home + path[1:] if path == "~" or path.startswith("~/") else path
-    return posixpath.normpath(posixpath.join(base, expanded))
 
 
 def _named(words: tuple[str, ...], ambient: Ambient, controls: Controls) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from outfitter.edges import sources
+from outfitter.model.request import resolved
 
 SETTINGS_FILES = ("settings.local.yml", "settings.yml")
 KEY = b"cache_directory:"
@@ -22,8 +23,7 @@ def early_cache_directory(home: str) -> str:
     for name in SETTINGS_FILES:
         given = _plain_value(sources.read, os.path.join(tree, name))
         if given:
-            expanded = home + given[1:] if given == "~" or given.startswith("~/") else given
-            return os.path.normpath(os.path.join(tree, expanded))
+            return resolved(given, home, tree)
     return os.path.join(tree, "cache")
 
 

@@ -1,5 +1,6 @@
 """What one launch was asked to do, where it stands, and how it speaks: requests, ambient facts, notices."""
 
+import posixpath
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -38,6 +39,12 @@ class Problem(NamedTuple):
     key: str = ""
     at: Position = Position()
     hint: str = ""
+
+
+def resolved(path: str, home: str, base: str) -> str:
+    """A configured path as an absolute path: `~` is the home, a relative one stands in `base`."""
+    expanded = home + path[1:] if path == "~" or path.startswith("~/") else path
+    return posixpath.normpath(posixpath.join(base, expanded))
 
 
 @frozen(eq=False, repr=False)

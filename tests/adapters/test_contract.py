@@ -170,6 +170,17 @@ def test_006_1_5_composing_knows_no_harness() -> None:
         assert not [name for name in names if name.startswith("outfitter.adapters")], path
 
 
+def test_no_adapter_reaches_into_another() -> None:
+    """What two of them need stands where neither owns it: a launch loads one harness's modules alone."""
+    root = Path(outfitter.adapters.__file__).parent
+    for path in root.glob("*.py"):
+        owner = path.stem.partition("_")[0]
+        tree = ast.parse(path.read_text())
+        names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        leaves = [name.removeprefix("outfitter.adapters.").partition("_")[0] for name in names if "adapters." in name]
+        assert not [leaf for leaf in leaves if leaf in NAMES and leaf != owner], path
+
+
 def test_006_2_1_6_and_7_the_three_harnesses_are_there() -> None:
     assert NAMES == ("pi", "claude", "codex")
 
