@@ -178,6 +178,7 @@ def _harnesses(context: Context, settings: Settings | None) -> list[Check]:
 
 
 def _runs(context: Context) -> list[Check]:
+    from outfitter.edges.remnants import remnants
     from outfitter.edges.terminal import logs
 
     host = context.host()
@@ -193,6 +194,10 @@ def _runs(context: Context) -> list[Check]:
         found = [Check("runs", "warning", told, hint, tuple(unfinished + odd))]
     else:
         found = [Check("runs", "ok", told)]
+    back = remnants(context.ambient)
+    if back:
+        told = f"{len(back)} named as a run directory is, without its marker or a journal"
+        found.append(Check("remnants", "warning", told, "outfitter recover --list", tuple(one.root for one in back)))
     count, size = host.durable.kept()
     if count:
         told = f"{count} kept contents, {size} bytes, could not be saved where they belong"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from shlex import quote
 from typing import Any
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.render import notice_json, one_line
+from outfitter.edges.remnants import Remnant, clear, remnants
 from outfitter.errors import EffectFailed, UsageError
 from outfitter.host import Journalled
+from outfitter.model.request import Notice
 from outfitter.railway import fold, perform
 from outfitter.recovery import Recovered, recover
 
@@ -30,6 +33,10 @@ PHASES = {
     "unsaved": "some of it could not be saved; recover tries again",
     "retained": "retained on purpose; see: outfitter diff",
 }
+REMNANTS = {
+    True: "made by a process that outlived its run; recover removes it if it holds nothing",
+    False: "not touched: named as a run directory is, but it carries no marker",
+}
 
 
 def arguments(made: argparse.ArgumentParser) -> None:
@@ -42,7 +49,7 @@ def arguments(made: argparse.ArgumentParser) -> None:
 
 
 def main(words: list[str], context: Context) -> int:
-    """0: nothing is left to save; 1: something could not be saved, or a journal cannot be read."""
+    """0: nothing is left to do; 1: something could not be saved, a journal cannot be read, or a remnant holds something."""
     given = parser("recover", SUMMARY, arguments, EXAMPLES).parse_args(words)
     if given.list:
         return _list(context, given.json)
@@ -58,13 +65,18 @@ def main(words: list[str], context: Context) -> int:
 
 def _list(context: Context, as_json: bool) -> int:
     found = context.host().runs.journals()
+    back = remnants(context.ambient)
     if as_json:
-        context.console.document({"runs": [_run_json(one) for one in found]})
+        listed = [{"root": one.root, "entries": one.entries, "proven": one.proven} for one in back]
+        context.console.document({"runs": [_run_json(one) for one in found], "remnants": listed})
         return 0
     for one in found:
         context.console.data(f"{one.run_id}  {_state(one)}")
         if one.record is not None:
             context.console.data(f"    {one.record.agent}, {one.record.harness}: {one_line(one.record.root)}")
+    for left in back:
+        context.console.data(f"no run  {REMNANTS[left.proven]}")
+        context.console.data(f"    {one_line(left.root)}")
     return 0
 
 
@@ -111,22 +123,38 @@ def _run_json(one: Journalled) -> dict[str, Any]:
 
 def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> int:
     unreadable = [one for one in context.host().runs.journals() if one.condition == "unreadable"]
+    back = tuple((one, clear(one)) for one in remnants(context.ambient) if one.proven)
     if as_json:
         context.console.document(
             {
                 "recovered": [_recovered_json(one) for one in finished],
                 "unreadable": [{"run": one.run_id, "reason": one.reason} for one in unreadable],
+                "remnants": [{"root": one.root, "entries": one.entries, "removed": gone} for one, gone in back],
             }
         )
     else:
         for one in finished:
             for notice in one.notices:
                 context.console.say(notice)
+        for notice in (_remnant(one, gone) for one, gone in back):
+            context.console.say(notice)
         for bad in unreadable:
             context.console.data(f"{bad.run_id}  {_state(bad)}")
-        if not finished and not unreadable:
+        if not finished and not unreadable and not back:
             context.console.data("nothing to recover")
-    return 1 if unreadable or any(one.ending == "unsaved" for one in finished) else 0
+    open_ends = any(one.ending == "unsaved" for one in finished) or not all(gone for _, gone in back)
+    return 1 if unreadable or open_ends else 0
+
+
+def _remnant(one: Remnant, gone: bool) -> Notice:
+    if gone:
+        return Notice(
+            "notice", "remnant-removed", f"{one.root}: removed: empty, made by a process that outlived its run"
+        )
+    held = {-1: "cannot be looked through", 0: "is being written to", 1: "holds 1 file"}
+    text = f"{one.root}: made by a process that outlived its run, and {held.get(one.entries, f'holds {one.entries} files')}"
+    hint = f"end that process if it still runs, take from there what you need, then: rm -r {quote(one.root)}"
+    return Notice("warning", "remnant", text, hint)
 
 
 def _recovered_json(one: Recovered) -> dict[str, Any]:

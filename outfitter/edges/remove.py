@@ -3,6 +3,7 @@
 import errno
 import os
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 from outfitter.edges.descent import Descent, MovedError
@@ -14,6 +15,8 @@ _PASSES = 8
 _PAUSE_SECONDS = 0.02
 _SHOWN = 5
 _KEPT = 1000
+# The log of removed run directories is cut to its newer half when it has grown to this many bytes: some thousand runs.
+_LOG_LIMIT = 128 * 1024
 
 
 class Failed(NamedTuple):
@@ -36,6 +39,22 @@ def remove_run(root: str, device: int, inode: int) -> tuple[Notice, ...]:
     more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     message = f"could not remove everything of the run directory: {shown}{more}"
     return (Notice("warning", "not-removed", message, f"what is left stays in {root}"),)
+
+
+def note_removed(log: str, root: str) -> None:
+    """Add a root, and a NUL, to the log; in silence, for all that is lost without it is a proof."""
+    line = os.fsencode(root) + b"\0"
+    with suppress(OSError):
+        descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(descriptor, line)
+            size = os.fstat(descriptor).st_size
+            if size > _LOG_LIMIT:
+                kept = os.pread(descriptor, size, size // 2)
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, kept[kept.find(b"\0") + 1 :])
+        finally:
+            os.close(descriptor)
 
 
 def remove_new(root: str) -> tuple[Notice, ...]:

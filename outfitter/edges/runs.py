@@ -67,7 +67,7 @@ def runs(ambient: Ambient) -> Runs:
         open=_open,
         journal=journal,
         forget=forget,
-        remove=_remove,
+        remove=lambda root, device, inode: _remove(ambient, root, device, inode),
         close=lambda token: os.close(token.descriptor),
         stale=lambda: _stale(ambient),
         sweep=lambda now_ns: _sweep(ambient, now_ns),
@@ -192,11 +192,21 @@ def _forget(ambient: Ambient, run_id: str) -> None:
             continue
 
 
-def _remove(root: str, device: int, inode: int) -> tuple[Notice, ...]:
-    """Without an inode, the directory can hold no more than its lock: it was made by a launcher that was killed right then."""
-    from outfitter.edges.remove import remove_new, remove_run
+def removed_log(ambient: Ambient) -> str:
+    """Where the run directories that were removed whole are noted: what appears at such a path again is ours to deal with."""
+    return ambient.state_root + "/removed"
 
-    return remove_run(root, device, inode) if inode else remove_new(root)
+
+def _remove(ambient: Ambient, root: str, device: int, inode: int) -> tuple[Notice, ...]:
+    """Without an inode, the directory can hold no more than its lock: it was made by a launcher that was killed right then."""
+    from outfitter.edges.remove import note_removed, remove_new, remove_run
+
+    if not inode:
+        return remove_new(root)
+    left = remove_run(root, device, inode)
+    if not left:
+        note_removed(removed_log(ambient), root)
+    return left
 
 
 def _stale(ambient: Ambient) -> Iterable[tuple[Record, Token]]:

@@ -117,6 +117,7 @@ def claim(record: Record) -> tuple[Token | None, Condition]:
     """Lock a run directory without waiting, and make sure that it is the journalled one.
 
     A record without an inode was written before its directory was made: that directory can hold nothing but the lock.
+    One of a settled run may have lost its lock to a removal that something still writing there beat to the end.
     """
     try:
         directory = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -128,26 +129,26 @@ def claim(record: Record) -> tuple[Token | None, Condition]:
         at = os.fstat(directory)
         if at.st_uid != record.uid or (record.inode and (at.st_dev, at.st_ino) != (record.device, record.inode)):
             return None, "other"
-        return _take(record.root, directory, at)
+        return _take(record.root, directory, at, record.phase == "settled")
     except OSError:
         return None, "other"
     finally:
         os.close(directory)
 
 
-def _take(root: str, directory: int, at: os.stat_result) -> tuple[Token | None, Condition]:
-    """The lock by its file, or, where removal had come as far as that, by the empty directory itself."""
+def _take(root: str, directory: int, at: os.stat_result, over: bool) -> tuple[Token | None, Condition]:
+    """The lock by its file, or, where removal had come as far as that, by the directory itself: empty, or of a run that is `over`."""
     name = LOCK
     try:
         lock = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
     except FileNotFoundError:
-        if set(os.listdir(directory)) - {LOCK_BEFORE}:
+        if _held_by_more(directory, over):
             return None, "other"
         name = "."
         lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if name == "." and set(os.listdir(directory)) - {LOCK_BEFORE}:
+        if name == "." and _held_by_more(directory, over):
             raise BlockingIOError
         held, now = os.fstat(lock), os.stat(name, dir_fd=directory, follow_symlinks=False)
         still = os.lstat(root)
@@ -161,3 +162,9 @@ def _take(root: str, directory: int, at: os.stat_result) -> tuple[Token | None, 
         raise
     os.close(lock)
     return None, "other"
+
+
+def _held_by_more(directory: int, over: bool) -> bool:
+    """Whether a directory without a lock holds what may be somebody's; of a run that is over, only a lock could be."""
+    names = set(os.listdir(directory)) - {LOCK_BEFORE}
+    return LOCK in names if over else bool(names)

@@ -78,6 +78,9 @@ def printed(tmp_path_factory):
     machine.run(
         "run", "full", script=[["write", "odd.txt", "x"], ["run", "kill -9 $(awk '{print $4}' /proc/$PPID/stat)"]]
     )
+    back = machine.tmp / "outfitter-full-pi-abcdefgh"
+    back.mkdir()
+    machine.put(machine.home / ".local/state/outfitter/removed", f"{back}\0")
     ask("recover --list", "recover", "--list")
     ask("recover", "recover")
     ask("demo", "demo", "--harness", "stand-in")

@@ -267,6 +267,44 @@ outfitter: warning: undeclared writes: 1 added, not kept: odd.txt
 """)
 
 
+def come_back(project, late):
+    """A run whose harness left a process that makes its directory again once it is removed."""
+    root = '"$(dirname "$PI_CODING_AGENT_DIR")"'
+    back = f"while [ -e {root} ]; do sleep 0.02; done; mkdir -p {root}/projection/x; touch {root}/{late} ~/back"
+    project.run("run", script=[["run", f"({back}) >/dev/null 2>&1 </dev/null &"]])
+    project.wait_for(project.home / "back")
+    (project.home / "back").unlink()
+
+
+def test_what_comes_back_after_the_run(project):
+    come_back(project, "late.txt")
+    assert told(project, "recover", "--list") == snapshot("""\
+exit 0
+no run  made by a process that outlived its run; recover removes it if it holds nothing
+    /M/tmp/outfitter-a-pi-XXXXXXXX
+""")
+    assert told(project, "recover") == snapshot("""\
+exit 1
+--- stderr
+outfitter: warning: /M/tmp/outfitter-a-pi-XXXXXXXX: made by a process that outlived its run, and holds 1 file
+  hint: end that process if it still runs, take from there what you need, then: rm -r /M/tmp/outfitter-a-pi-XXXXXXXX
+--- codes: remnant
+""")
+    assert told(project, "doctor").partition("remnants:")[2].partition("\nok")[0] == snapshot("""\
+ 1 named as a run directory is, without its marker or a journal
+         - /M/tmp/outfitter-a-pi-XXXXXXXX
+         hint: outfitter recover --list\
+""")
+    (root,) = project.run_directories()
+    (root / "late.txt").unlink()
+    assert told(project, "recover") == snapshot("""\
+exit 0
+--- stderr
+outfitter: notice: /M/tmp/outfitter-a-pi-XXXXXXXX: removed: empty, made by a process that outlived its run
+--- codes: remnant-removed
+""")
+
+
 def test_durable_places_that_cannot_be_read(project):
     project.put(project.home / ".claude/.credentials.json/x", "")
     os.mkfifo(project.put(project.home / f".claude/projects/{project.slug()}/s.jsonl", "{}\n").parent / "pipe")
