@@ -16,6 +16,9 @@ from benchmarks.tasks import CHANGED, Bench, Result, finish
 from benchmarks.trees import TIERS
 
 TO_SPAWN = "outfitter, to the harness's start"
+TO_SPAWN_PI = "outfitter, to Pi's start"
+# The shell's own clock: starting `date` would be part of what is timed.
+STAMPING = '#!/bin/bash\n[ "$1" = --help ] || echo "${EPOCHREALTIME/./}000" > "$STAMP"\n'
 ONE_AGENT = "outfitter, a tree with one agent"
 
 
@@ -32,7 +35,7 @@ def launching(bench: Bench, tier: str) -> Result:
         racing.append(Contender("npm @ai-outfitter/outfitter", command, env=site.env, cwd=site.project))
     if not native:
         racing.append(Contender("python -c pass", (sys.executable, "-c", "pass"), env=site.env))
-        racing.append(_to_spawn(bench, words))
+        racing += [_to_spawn(bench, TO_SPAWN, *words), _to_spawn(bench, TO_SPAWN_PI, "run", "a", "--harness", "pi")]
     task = "launch" if native else "start-up"
     ratio = (0.4 if tier.startswith("launch") else 0) if native else 0.5
     found = finish(bench, task, tier, racing, reference="npm @ai-outfitter/outfitter", required=ratio)
@@ -43,20 +46,13 @@ def launching(bench: Bench, tier: str) -> Result:
     return found
 
 
-def _to_spawn(bench: Bench, words: tuple[str, ...]) -> Contender:
-    """The same launch, timed until the harness has started and asked the clock."""
+def _to_spawn(bench: Bench, name: str, *words: str) -> Contender:
+    """A launch timed until the harness has started and asked the clock; a program of its own, which stays as it is."""
     site, stamp = bench.site, bench.site.path("stamp")
-
-    def before() -> None:
-        # The shell's own clock: starting `date` would be part of what is timed.
-        site.harness('#!/bin/bash\n[ "$1" = --help ] || echo "${EPOCHREALTIME/./}000" > "$STAMP"\n')
-
-    def after(_: str) -> bool:
-        site.harness(IDLE)
-        return True
-
-    ours = bench.ours(*words, cwd=site.project, before=before, check=after)
-    return ours._replace(name=TO_SPAWN, env={**site.env, "STAMP": stamp}, stamp=stamp)
+    for harness in ("pi", "claude"):
+        site.harness(STAMPING, harness, "stamping")
+    env = {**site.env, "PATH": f"{site.path('stamping')}:{site.env['PATH']}", "STAMP": stamp}
+    return bench.ours(*words, cwd=site.project)._replace(name=name, env=env, stamp=stamp)
 
 
 def diffing(bench: Bench, tier: str) -> Result:

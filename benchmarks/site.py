@@ -46,9 +46,9 @@ class Site:
         os.chmod(path, mode)
         return path
 
-    def harness(self, script: str, name: str = "claude") -> None:
-        """What a launch will start."""
-        self.write(f"bin/{name}", script, 0o755)
+    def harness(self, script: str, name: str = "claude", place: str = "bin") -> None:
+        """What a launch will start, if `place` is on its search path. A new file is asked for its help once more."""
+        self.write(f"{place}/{name}", script, 0o755)
 
     @property
     def slug(self) -> str:
