@@ -66,9 +66,9 @@ def _taken(path: str, home: str, no_cache: bool) -> Tree:
     if known is None:
         tree = scan(path, (), 0, trusted=False, cross_mounts=True)
     else:
-        tree = scan(path, known.rows, known.taken_ns, trusted=False, cross_mounts=True)
-    if known is None or tree.files_read or tree.digest != known.digest:
-        statcache.keep(cache, real, tree)
+        tree = scan(path, known.tree.rows, known.tree.taken_ns, trusted=False, cross_mounts=True)
+    if known is None or tree.files_read or tree.digest != known.tree.digest:
+        statcache.keep(cache, real, tree, known)
     return tree
 
 

@@ -33,10 +33,11 @@ def save_baseline(path: str, tree: Tree, durable: Sequence[Row]) -> None:
 def load_baseline(path: str) -> tuple[Tree, Rows]:
     """The tree and the durable rows that were saved; raises `OSError` where the file is missing or damaged."""
     with open(path, "rb") as file:
-        loaded = load(file.read())
-    if loaded is None:
-        raise OSError(EBADMSG, "damaged baseline", path)
-    return loaded
+        data = file.read()
+    try:
+        return load(data)
+    except ValueError:
+        raise OSError(EBADMSG, "damaged baseline", path) from None
 
 
 # What a harness may have put in its projection's place, a link to anywhere, is not the projection.

@@ -72,6 +72,14 @@ class Draft:
         self.tags = bytearray([self.tags[i] for i in kept])
 
 
+def opened(known: Folder, stats: bytes) -> Draft:
+    """A known directory as a draft, with `stats` as its stat column."""
+    draft = Draft(known.path, known.children())
+    draft.tags[:], draft.stats[:], draft.digests[:] = known.tags, stats, known.digests
+    draft.targets = {remark.place: remark.target for remark in known.remarks if remark.target}
+    return draft
+
+
 def examine(directory: int, name: bytes, buffer: memoryview, settled: int) -> Finding:
     """One regular file: its digest, and the stat that goes with the bytes read. The innermost loop of every fingerprint.
 

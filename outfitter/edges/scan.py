@@ -94,9 +94,9 @@ def _walked(root: str, begin: Callable[[int], Pass], *, follow: bool = True) -> 
 
 def _carry_out(walk: Pass, root: int) -> None:
     if sum(len(folder.tags) for folder in walk.known.values()) >= PARALLEL_ROWS:
-        from outfitter.edges.workers import unchanged_folders
+        from outfitter.edges.comparing import compare_known
 
-        walk.same = unchanged_folders(walk, root)
+        compare_known(walk, root)
     if walk.only_known:
         walk.list_known()
     else:

@@ -92,7 +92,8 @@ def _remembered(cache: str, root: str) -> Known:
     def known(path: bytes) -> tuple[bytes, bytes] | None:
         nonlocal limit
         if limit < 0:
-            tree = statcache.recall(cache, root) if cache else None
+            kept = statcache.recall(cache, root) if cache else None
+            tree = kept.tree if kept else None
             limit = tree.taken_ns - GRANULARITY_NS if tree else 0
             rows.update({row.path: row for row in tree.rows if row.tag in "fx" and not row.note} if tree else {})
         row = rows.get(path)

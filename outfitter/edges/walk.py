@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from errno import ELOOP, ENOENT, ENOTDIR
 from itertools import islice
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
-from operator import attrgetter
 from stat import S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK
 
 from blake3 import blake3
@@ -31,14 +30,16 @@ from outfitter.edges.finding import (
     Draft,
     Finding,
     examine,
+    opened,
     packed,
     packed_directory,
     word,
 )
-from outfitter.tree import DIGEST_SIZE, NO_DIGEST, NO_STAT, STAT, Folder, join
+from outfitter.edges.listing import names_of, stats_of
+from outfitter.tree import NO_DIGEST, NO_STAT, STAT, Folder, join
+from outfitter.trust import aligned, doubted, vouched
 
 _SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b"char"}
-_name = attrgetter("name")
 # A file this much older than the scan cannot have been written during it, even where the file system's clock is another machine's.
 SETTLED_NS = 10 * 10**9
 # So many entries listed are worth reading before the listing is done; each time it takes twice as many.
@@ -61,6 +62,7 @@ class Pass:
         "only_known",
         "read",
         "same",
+        "seen",
         "settled",
         "unread",
     )
@@ -80,7 +82,8 @@ class Pass:
         self.cross = cross
         self.folders: dict[bytes, Folder] = {}
         self.drafts: dict[bytes, Draft] = {}
-        self.same: frozenset[bytes] = frozenset()
+        self.same: Container[bytes] = ()
+        self.seen: Mapping[bytes, tuple[bytes, bytes]] = {}
         # Private: each worker has its own; and no page of it is there before it is used.
         self.buffer = memoryview(mmap(-1, BUFFER_SIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS))
         self.read = self.unread = 0
@@ -112,47 +115,58 @@ class Pass:
 
     def list_one(self, path: bytes) -> list[bytes]:
         """List one directory; its subdirectories come back, last first, for a walk that pops them."""
-        if path in self.same:
-            return self._keep(self.known[path])
         known = self.known.get(path)
-        descriptor = self.cursor.at(path)
-        listed, names = self.listing(descriptor, known)
-        if known is not None and self.unchanged(known, names, listed):
+        if known is None:
+            draft = self._list_new(path)
+        elif path in self.same:
             return self._keep(known)
-        draft = self.drafts[path] = Draft(path, names.split(b"\0") if listed else [])
-        self.unread += len(listed)
-        if known is not None:
-            for index, entry in enumerate(listed):
-                self._classify(draft, index, descriptor, entry)
-            self._recall(draft, known)
         else:
-            for index in [i for i, entry in enumerate(listed) if not entry.is_file(follow_symlinks=False)]:
-                self._classify(draft, index, descriptor)
+            names, stats = self.seen.get(path) or self._look_at(path, known)
+            if names == known.names and vouched(known, stats, self.limit):
+                return self._keep(known)
+            draft = self._recall(known, names, stats)
+        self.unread += len(draft.names)
         if DIRECTORY not in draft.tags:
             return []
         return [join(path, name) for name, tag in zip(draft.names, draft.tags, strict=True) if tag == DIRECTORY][::-1]
 
-    def listing(self, descriptor: int, known: Folder | None) -> tuple[list[os.DirEntry[str]], bytes]:
-        """The entries of a directory that count, in ascending order of raw names, and these names joined by NUL."""
+    def _list_new(self, path: bytes) -> Draft:
+        """A directory of which nothing is known: the listing itself says which entries are regular files."""
+        descriptor = self.cursor.at(path)
         with os.scandir(descriptor) as entries:
-            listed = list(entries)
-        names = in_raw_order(listed)
-        if self.only_known and known is not None and names != known.names:
-            wanted = frozenset(known.children())
-            listed = [entry for entry in listed if os.fsencode(entry.name) in wanted]
-            names = in_raw_order(listed)
-        return listed, names
+            kinds = {os.fsencode(entry.name): entry.is_file(follow_symlinks=False) for entry in entries}
+        draft = self.drafts[path] = Draft(path, sorted(kinds))
+        for index in [index for index, name in enumerate(draft.names) if not kinds[name]]:
+            self._classify(draft, index, descriptor)
+        return draft
 
-    def unchanged(self, known: Folder, names: bytes, listed: Sequence[os.DirEntry[str]]) -> bool:
-        """Whether a whole directory is as known: the same names, every stat the same, none racy, nothing noted."""
-        if names != known.names or len(listed) != len(known.tags) or UNREADABLE in known.tags:
-            return False
-        if (self.limit is not None and known.newest >= self.limit) or any(remark.note for remark in known.remarks):
-            return False
-        try:
-            return stats_of(listed) == known.stats
-        except OSError:
-            return False
+    def names_at(self, descriptor: int, known: Folder) -> tuple[bytes, int]:
+        """The names in a known directory that count, ascending, joined by NUL; and how many."""
+        names, count = names_of(descriptor)
+        if not self.only_known or names == known.names:
+            return names, count
+        wanted = frozenset(known.children())
+        there = [name for name in (names.split(b"\0") if count else []) if name in wanted]
+        return b"\0".join(there), len(there)
+
+    def _look_at(self, path: bytes, known: Folder) -> tuple[bytes, bytes]:
+        """The names and the stat column of a known directory as it is now."""
+        descriptor = self.cursor.at(path)
+        names, count = self.names_at(descriptor, known)
+        return names, stats_of(descriptor, names.split(b"\0") if count else [])
+
+    def _recall(self, known: Folder, names: bytes, stats: bytes) -> Draft:
+        """A directory that changed: children keep what is known of them where their stat vouches for it; the others are looked at."""
+        before = aligned(known, names, len(stats) // STAT.size)
+        draft = self.drafts[known.path] = opened(before, stats)
+        modes = memoryview(stats).cast("q")[5::6]
+        for index in doubted(before, stats, self.limit):
+            draft.targets.pop(index, None)
+            if S_IFMT(modes[index]) == S_IFREG:
+                draft.tags[index] = PENDING
+            else:
+                self._classify(draft, index, self.cursor.at(known.path))
+        return draft
 
     def _keep(self, known: Folder) -> list[bytes]:
         self.folders[known.path] = known
@@ -162,14 +176,11 @@ class Pass:
             ::-1
         ]
 
-    def _classify(self, draft: Draft, index: int, descriptor: int, entry: os.DirEntry[str] | None = None) -> None:
-        """What a child is, by lstat (an entry's own remembers it); regular files stay pending, with their stat."""
+    def _classify(self, draft: Draft, index: int, descriptor: int) -> None:
+        """What a child is, by lstat; regular files stay pending, with their stat."""
         name = draft.names[index]
         try:
-            if entry:
-                status = entry.stat(follow_symlinks=False)
-            else:
-                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
             kind = S_IFMT(status.st_mode)
             if kind == S_IFREG:
                 draft.put(index, (PENDING, packed(status), NO_DIGEST, ""))
@@ -187,23 +198,6 @@ class Pass:
             gone = error.errno == ENOENT
             draft.put(index, (VANISHED if gone else UNREADABLE, NO_STAT, NO_DIGEST, "" if gone else word(error)))
 
-    def _recall(self, draft: Draft, known: Folder) -> None:
-        """Give pending files the digest that is known of them, where their stat vouches for it."""
-        places = {name: index for index, name in enumerate(known.children())}
-        doubted = {remark.place for remark in known.remarks if remark.note}
-        for index, tag in enumerate(draft.tags):
-            place = places.get(draft.names[index], -1) if tag == PENDING else -1
-            if place < 0 or place in doubted or known.tags[place] not in (FILE, EXECUTABLE):
-                continue
-            stat = draft.stat(index)
-            if stat == known.stats[place * STAT.size : (place + 1) * STAT.size] and not self._racy(stat):
-                digest = known.digests[place * DIGEST_SIZE : (place + 1) * DIGEST_SIZE]
-                draft.put(index, (known.tags[place], stat, digest, ""))
-
-    def _racy(self, stat: bytes) -> bool:
-        _, _, _, mtime, ctime, _ = STAT.unpack(stat)
-        return self.limit is not None and max(mtime, ctime) >= self.limit
-
     def _fail(self, path: bytes, error: OSError) -> None:
         """A subdirectory that cannot be listed: gone, or no directory any more, or unreadable."""
         parent, _, name = path.rpartition(b"/")
@@ -220,10 +214,7 @@ class Pass:
         """The draft of a directory; one that was kept as known becomes a draft again."""
         known = self.folders.pop(path, None)
         if known is not None:
-            draft = self.drafts[path] = Draft(path, known.children())
-            draft.tags[:] = known.tags
-            draft.stats[:], draft.digests[:] = known.stats, known.digests
-            draft.targets = {remark.place: remark.target for remark in known.remarks if remark.target}
+            self.drafts[path] = opened(known, known.stats)
         return self.drafts[path]
 
     def pending(self, start: int = 0) -> list[tuple[Draft, Sequence[int]]]:
@@ -268,27 +259,3 @@ class Pass:
                     except OSError as error:
                         self._fail(below, error)
         return bool(again)
-
-
-def in_raw_order(listed: list[os.DirEntry[str]]) -> bytes:
-    """Sort a listing by raw names, in place; the raw names joined by NUL."""
-    listed.sort(key=_name)
-    joined = "\0".join([entry.name for entry in listed])
-    if not joined.isascii():
-        listed.sort(key=lambda entry: os.fsencode(entry.name))
-        joined = "\0".join([entry.name for entry in listed])
-    return os.fsencode(joined)
-
-
-def stats_of(listed: Sequence[os.DirEntry[str]]) -> bytes:
-    """The stat column of a listing, by one lstat each. Raises `OSError` where an entry is gone."""
-    pack_stat = STAT.pack
-    column = []
-    for entry in listed:
-        s = entry.stat(follow_symlinks=False)
-        mode = s.st_mode
-        if mode & 0o170000 == S_IFDIR:
-            column.append(pack_stat(s.st_dev, s.st_ino, 0, 0, 0, mode))
-        else:
-            column.append(pack_stat(s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns, mode))
-    return b"".join(column)

@@ -10,10 +10,9 @@ from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import Draft, Finding, examine
 from outfitter.edges.forks import MOST_PARTS, Crew, cores, share
 from outfitter.edges.walk import Pass
-from outfitter.tree import DIGEST_SIZE, STAT, Folder
+from outfitter.tree import DIGEST_SIZE, STAT
 
 PART_FILES = 48
-PART_ROWS = 500
 # Room for a note: `unstable`, or an errno's name.
 NOTE_SIZE = 16
 
@@ -156,52 +155,3 @@ def _at(cursor: Cursor, path: bytes) -> int:
         return cursor.at(path)
     except OSError:
         return -1
-
-
-def unchanged_folders(walk: Pass, root: int) -> frozenset[bytes]:
-    """The known directories that are as known, by listing and stat alone, looked at in as many processes as pay."""
-    known = [walk.known[path] for path in sorted(walk.known)]
-    parts = _by_weight(known)
-    with mmap.mmap(-1, len(known)) as shared:
-        share(len(parts), lambda: _Comparing(walk, root, known, parts, shared))
-        return frozenset([folder.path for folder, same in zip(known, shared[:], strict=True) if same])
-
-
-def _by_weight(known: Sequence[Folder]) -> list[range]:
-    """Runs of directories with about as many entries each."""
-    target = max(PART_ROWS, sum(len(folder.tags) + 8 for folder in known) // MOST_PARTS + 1)
-    parts: list[range] = []
-    start = weight = 0
-    for place, folder in enumerate(known, 1):
-        weight += len(folder.tags) + 8
-        if weight >= target or place == len(known):
-            parts.append(range(start, place))
-            start, weight = place, 0
-    return parts
-
-
-class _Comparing:
-    """Compares known directories with the disk; one byte of shared memory says that all of one is as known."""
-
-    def __init__(
-        self, walk: Pass, root: int, known: Sequence[Folder], parts: Sequence[range], shared: mmap.mmap
-    ) -> None:
-        self._walk = walk
-        self._cursor = Cursor(root)
-        self._known = known
-        self._parts = parts
-        self._shared = shared
-
-    def __call__(self, number: int, /) -> None:
-        for place in self._parts[number]:
-            self._shared[place] = self._is_unchanged(self._known[place])
-
-    def _is_unchanged(self, known: Folder) -> bool:
-        try:
-            listed, names = self._walk.listing(self._cursor.at(known.path), known)
-            return self._walk.unchanged(known, names, listed)
-        except OSError:
-            return False
-
-    def close(self) -> None:
-        self._cursor.close()

@@ -88,10 +88,11 @@ def test_the_digest_ignores_the_order_of_creation_times_and_place(entries, rando
         assert fresh(one).digest == fresh(other).digest
 
 
-@given(strategies.descriptions, strategies.descriptions, st.booleans())
-def test_known_rows_never_change_a_result(before, after, shares_files):
+@given(strategies.descriptions, strategies.descriptions, st.booleans(), st.booleans())
+def test_known_rows_never_change_a_result(before, after, shares_files, compared_first):
     """Whatever tree the knowledge came from, and whether files are the same ones, rewritten in place."""
-    with tempfile.TemporaryDirectory() as top:
+    with tempfile.TemporaryDirectory() as top, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "PARALLEL_ROWS", 1 if compared_first else 10**9)
         root = make(top + "/t", before)
         known = fresh(root)
         if not shares_files:
@@ -105,7 +106,7 @@ def test_known_rows_never_change_a_result(before, after, shares_files):
                     with open(full, "r+b") as file:
                         file.write(b"Z" * min(3, times.st_size))
                     os.utime(full, ns=(times.st_atime_ns, times.st_mtime_ns))
-        warm, cold = again(root, known), fresh(root)
+        warm, cold = again(root, known, None if shares_files else settled(known)), fresh(root)
         assert warm.digest == cold.digest
         assert warm.rows == cold.rows
 
@@ -117,14 +118,21 @@ def test_a_warm_scan_reads_nothing(many):
     assert (cold.files_read, cold.files_cached) == (1501, 0)
 
 
-def test_only_what_changed_is_read(many):
+@pytest.mark.parametrize("rows", [1, 10**9], ids=["compared first", "as it is listed"])
+def test_only_what_changed_is_read(many, monkeypatch, rows):
+    monkeypatch.setattr(scanning, "PARALLEL_ROWS", rows)
     cold = fresh(many)
+    with open(many + "/flat/9", "wb") as file:
+        file.write(b"9")
+    os.symlink("9", many + "/d2/e2/link")
+    cold = again(many, cold, settled(cold))
     with open(many + "/d1/e1/f1", "wb") as file:
         file.write(b"other")
     os.unlink(many + "/flat/7")
     make(many, {"new/deep/er": b"new"})
     warm = again(many, cold, settled(cold))
     assert [path for path, _, _ in compare(cold, warm)] == [b"d1/e1/f1", b"flat/7", b"new", b"new/deep", b"new/deep/er"]
+    assert warm.rows.at(b"d2/e2/link").target == b"9"
     assert warm.files_read == 2
     assert warm.digest == fresh(many).digest
 
@@ -169,10 +177,11 @@ def test_workers_find_what_one_process_finds(many, monkeypatch):
 
 
 def test_what_workers_leave_undone_is_done_here(many, monkeypatch):
-    from outfitter.edges import workers
+    from outfitter.edges import comparing, workers
 
     expected = fresh(many)
-    monkeypatch.setattr(workers, "share", lambda *_: None)
+    for module in (workers, comparing):
+        monkeypatch.setattr(module, "share", lambda *_: None)
     assert fresh(many).digest == expected.digest
     monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
     assert again(many, expected, settled(expected)).digest == expected.digest

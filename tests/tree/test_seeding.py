@@ -294,7 +294,7 @@ def test_where_blocks_are_shared_a_remembered_digest_saves_the_reading(tmp_path,
     source, cache = make(tmp_path / "s", {"x/big": 400_000, "small": b"1"}), str(tmp_path / "cache")
     first = seed_tree(source, str(tmp_path / "p"), None, cache)
     assert len(reads) == 1
-    kept = statcache.recall(cache, source)
+    kept = statcache.recall(cache, source).tree
     statcache.keep(cache, source, type(kept)(kept.rows, kept.digest, True, kept.taken_ns + 10**9))
     monkeypatch.setattr(statcache.time, "time_ns", lambda: kept.taken_ns + 2 * 10**9)
     second = seed_tree(source, str(tmp_path / "q"), None, cache)

@@ -24,8 +24,8 @@ def cached(root, cache):
     """What the command does: a scan helped by what was kept, and kept again."""
     real = os.path.realpath(root)
     known = statcache.recall(cache, real)
-    tree = scan(root, known.rows, known.taken_ns, False) if known else scan(root, (), 0, False)
-    statcache.keep(cache, real, tree)
+    tree = scan(root, known.tree.rows, known.tree.taken_ns, False) if known else scan(root, (), 0, False)
+    statcache.keep(cache, real, tree, known)
     return tree
 
 
@@ -161,20 +161,67 @@ def test_two_writers_at_once_leave_one_whole_record(root, cache):
     for writer in writers:
         writer.join()
     assert wrong == []
-    assert statcache.recall(cache, root).digest == expected
+    assert statcache.recall(cache, root).tree.digest == expected
     _only_file(cache)
+
+
+@pytest.fixture
+def little_is_written(monkeypatch):
+    monkeypatch.setattr(statcache, "WHOLE_BELOW", 0)
+    monkeypatch.setattr(statcache, "FRACTION", 1)
+
+
+def _records(cache):
+    found = [os.path.join(folder, name) for folder, _, files in os.walk(cache) for name in files]
+    return sorted([(os.path.basename(path), os.path.getsize(path)) for path in found])
+
+
+def test_where_little_changed_the_record_stays_and_only_that_is_written_beside_it(root, cache, little_is_written):
+    make(root, {f"many/{number}": b"" for number in range(50)})
+    _kept_when_old_enough(root, cache)
+    (record,) = _records(cache)
+    for content in (b"4444", b"55555"):
+        make(root, {"d/b": content})
+        found = cached(root, cache)
+        assert found.digest == scan(root, (), 0, False).digest
+        kept, (name, size) = _records(cache)
+        assert (kept, name) == (record, record[0] + statcache.LATER)
+        assert size < record[1]
+    shutil.rmtree(root + "/d/e")
+    time.sleep(3 * GRANULARITY_NS / 10**9)
+    found = cached(root, cache)
+    again = statcache.recall(cache, root)
+    assert (again.tree, again.later) == (found, {b"", b"d", b"d/e"})
+
+
+@pytest.mark.parametrize("spoil", [os.unlink, _noise, _directory, _fifo, _link, lambda path: os.truncate(path, 40)])
+@pytest.mark.parametrize("which", [0, 1], ids=["record", "later"])
+def test_spoiling_either_file_changes_no_result(root, cache, little_is_written, spoil, which):
+    make(root, {f"many/{number}": b"" for number in range(50)})
+    _kept_when_old_enough(root, cache)
+    make(root, {"d/b": b"4444"})
+    expected = cached(root, cache)
+    for folder, _, files in os.walk(cache):
+        if files:
+            spoil(os.path.join(folder, sorted(files)[which]))
+    found = cached(root, cache)
+    assert (found.digest, found.rows) == (expected.digest, expected.rows)
 
 
 class CacheMachine(RuleBasedStateMachine):
     """A directory, a model that says truly what is in it, and scans helped by an ever-growing cache; the two never differ."""
 
     files = Bundle("files")
+    whole_below = 10**9
 
     @initialize()
     def begin(self):
         self.top = tempfile.mkdtemp()
         self.root, self.cache = make(self.top + "/t", {}), self.top + "/cache"
         self.model = {}
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(statcache, "WHOLE_BELOW", self.whole_below)
+        self.patch.setattr(statcache, "FRACTION", 0)
 
     def _path(self, name):
         return os.path.join(self.root, name)
@@ -223,10 +270,10 @@ class CacheMachine(RuleBasedStateMachine):
             os.rename(self.top + "/swap", self._path(other))
             self.model[one], self.model[other] = self.model[other], self.model[one]
 
-    @rule(at=st.integers(0, 10_000))
-    def spoil_the_cache(self, at):
+    @rule(at=st.integers(0, 10_000), which=st.sampled_from(["", statcache.LATER]))
+    def spoil_the_cache(self, at, which):
         for folder, _, files in os.walk(self.cache):
-            for name in files:
+            for name in [name for name in files if name.endswith(which)]:
                 os.truncate(os.path.join(folder, name), min(at, os.path.getsize(os.path.join(folder, name))))
 
     @invariant()
@@ -237,8 +284,17 @@ class CacheMachine(RuleBasedStateMachine):
 
     def teardown(self):
         if hasattr(self, "top"):
+            self.patch.undo()
             shutil.rmtree(self.top)
 
 
+class LaterMachine(CacheMachine):
+    """The same, with only what changed written beside the first record."""
+
+    whole_below = 0
+
+
+TestLater = LaterMachine.TestCase
+TestLater.settings = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 TestCache = CacheMachine.TestCase
 TestCache.settings = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from outfitter.cli.fingerprint import counts, remarked
 from outfitter.model.outcome import Identity, Row
-from outfitter.tree import NO_DIGEST, Rows, compare, pack, tree_of
-from outfitter.treefile import dump, load
+from outfitter.tree import NO_DIGEST, Folder, Rows, compare, pack, tree_of
+from outfitter.treefile import dump, dump_later, load, load_later
 from tests.tree import strategies
 
 
@@ -37,16 +37,36 @@ def test_the_file_form_gives_everything_back(tree, durable):
 def test_no_damaged_file_form_is_believed(tree, data):
     whole = dump(tree)
     cut = data.draw(st.integers(0, len(whole) - 1))
-    assert load(whole[:cut]) is None
+    refused(whole[:cut])
     at, bit = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 7))
     flipped = whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :]
-    assert load(flipped) is None
-    assert load(whole + b"x") is None
+    refused(flipped)
+    refused(whole + b"x")
 
 
 @given(st.binary(max_size=300))
 def test_noise_is_no_file_form(noise):
-    assert load(noise) is None
+    refused(noise)
+    with pytest.raises(ValueError, match="another record"):
+        load_later(noise, tree_of(EMPTY, 0), b"r" * 32)
+    with pytest.raises(ValueError, match="no tree"):
+        load_later(b"r" * 32 + noise, tree_of(EMPTY, 0), b"r" * 32)
+
+
+EMPTY = {b"": Folder(b"", b"", b"", b"", b"")}
+
+
+def refused(data):
+    with pytest.raises(ValueError, match=r"no tree of this version|damaged"):
+        load(data)
+
+
+@given(strategies.trees, strategies.trees)
+def test_a_tree_comes_back_from_another_and_what_changed_since(one, other):
+    then, now = one.rows.folders, other.rows.folders
+    changed = {path: now.get(path) for path in then.keys() | now.keys() if now.get(path) != then.get(path)}
+    found, paths = load_later(dump_later(other, changed, b"r" * 32), one, b"r" * 32)
+    assert (found, found.taken_ns, paths) == (other, other.taken_ns, changed.keys())
 
 
 @given(strategies.trees)
