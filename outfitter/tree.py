@@ -82,10 +82,12 @@ class Rows(Sequence[Row]):
     def __init__(self, folders: Mapping[bytes, Folder]) -> None:
         """`folders` by path; the root's is `b""`."""
         self.folders = folders
-        self._count = sum(len(folder.tags) for folder in folders.values())
+        self._count = -1
         self._order: list[tuple[bytes, Folder, int]] | None = None
 
     def __len__(self) -> int:
+        if self._count < 0:
+            self._count = sum([len(folder.tags) for folder in self.folders.values()])
         return self._count
 
     def __iter__(self) -> Iterator[Row]:

@@ -28,7 +28,7 @@ def compare_known(walk: Pass, root: int) -> None:
     with mmap.mmap(-1, len(known)) as said, mmap.mmap(-1, offsets[-1] or 1) as stats:
         share(len(parts), lambda: _Comparing(walk, Cursor(root), known, parts, (offsets, said, stats)))
         verdicts = said[:]
-        walk.same = frozenset([f.path for f, verdict in zip(known, verdicts, strict=True) if verdict == AS_KNOWN])
+        walk.same = {f.path: f for f, verdict in zip(known, verdicts, strict=True) if verdict == AS_KNOWN}
         walk.seen = {
             folder.path: (folder.names, stats[start : start + len(folder.stats)])
             for folder, verdict, start in zip(known, verdicts, offsets, strict=False)

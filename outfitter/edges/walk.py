@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from errno import ELOOP, ENOENT, ENOTDIR
 from itertools import islice
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
@@ -44,6 +44,7 @@ _SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b
 SETTLED_NS = 10 * 10**9
 # So many entries listed are worth reading before the listing is done; each time it takes twice as many.
 AHEAD_FILES = 2_000
+SUBFOLDER = bytes([DIRECTORY])
 
 
 class Pass:
@@ -82,7 +83,7 @@ class Pass:
         self.cross = cross
         self.folders: dict[bytes, Folder] = {}
         self.drafts: dict[bytes, Draft] = {}
-        self.same: Container[bytes] = ()
+        self.same: Mapping[bytes, Folder] = {}
         self.seen: Mapping[bytes, tuple[bytes, bytes]] = {}
         # Private: each worker has its own; and no page of it is there before it is used.
         self.buffer = memoryview(mmap(-1, BUFFER_SIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS))
@@ -97,8 +98,11 @@ class Pass:
             if listed and self.unread >= self.enough:
                 listed()
             below = waiting.pop()
-            if below in self.same:
-                waiting += self._keep(self.known[below])
+            same = self.same.get(below)
+            if same is not None:
+                self.folders[below] = same
+                if SUBFOLDER in same.tags:
+                    waiting += subfolders(same)
                 continue
             try:
                 waiting += self.list_one(below)
@@ -119,16 +123,16 @@ class Pass:
         if known is None:
             draft = self._list_new(path)
         elif path in self.same:
-            return self._keep(known)
+            self.folders[path] = known
+            return subfolders(known)
         else:
             names, stats = self.seen.get(path) or self._look_at(path, known)
             if names == known.names and vouched(known, stats, self.limit):
-                return self._keep(known)
+                self.folders[path] = known
+                return subfolders(known)
             draft = self._recall(known, names, stats)
         self.unread += len(draft.names)
-        if DIRECTORY not in draft.tags:
-            return []
-        return [join(path, name) for name, tag in zip(draft.names, draft.tags, strict=True) if tag == DIRECTORY][::-1]
+        return _joined(path, draft.names, draft.tags) if DIRECTORY in draft.tags else []
 
     def _list_new(self, path: bytes) -> Draft:
         """A directory of which nothing is known: the listing itself says which entries are regular files."""
@@ -167,14 +171,6 @@ class Pass:
             else:
                 self._classify(draft, index, self.cursor.at(known.path))
         return draft
-
-    def _keep(self, known: Folder) -> list[bytes]:
-        self.folders[known.path] = known
-        if b"d" not in known.tags:
-            return []
-        return [join(known.path, n) for n, tag in zip(known.children(), known.tags, strict=True) if tag == DIRECTORY][
-            ::-1
-        ]
 
     def _classify(self, draft: Draft, index: int, descriptor: int) -> None:
         """What a child is, by lstat; regular files stay pending, with their stat."""
@@ -259,3 +255,12 @@ class Pass:
                     except OSError as error:
                         self._fail(below, error)
         return bool(again)
+
+
+def subfolders(known: Folder) -> list[bytes]:
+    """The paths of a directory's subdirectories, last first."""
+    return _joined(known.path, known.children(), known.tags) if SUBFOLDER in known.tags else []
+
+
+def _joined(path: bytes, names: Sequence[bytes], tags: bytes | bytearray) -> list[bytes]:
+    return [join(path, name) for name, tag in zip(names, tags, strict=True) if tag == DIRECTORY][::-1]
