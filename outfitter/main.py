@@ -65,9 +65,9 @@ def _dispatch(parts: GlobalWords) -> int:
     elif first in COMMANDS:
         name = first
     else:
-        from difflib import get_close_matches
+        from outfitter.model.wording import nearest
 
-        near = get_close_matches(first, COMMANDS, 1)
+        near = nearest(first, COMMANDS, 1)
         also = f"outfitter {near[0]}, or " if near else ""
         hint = f"{also}outfitter run {first} to launch that agent"
         return _usage(speak, UsageError(f"{first!r} is no command", hint), as_json)

@@ -112,12 +112,26 @@ def _reaching(path: StatePath, found: Entries) -> Entry | None:
 
 
 def _undeclared(entry: Entry, harness: str, known: tuple[StatePath, ...]) -> Problem:
-    from difflib import get_close_matches
+    """The hint names the nearest path and what it allows, else the paths that there are."""
+    from outfitter.model.wording import listed, nearest
 
-    by_key = {path.key: path for path in (*(path for path in known if not path.scratch), *known)}
-    (near,) = get_close_matches(entry.key, list(by_key), 1, 0.0) or (UNKNOWN.key,)
-    allowed = ", ".join(by_key.get(near, UNKNOWN).allowed)
-    return _problem(entry, f"is no path that {harness} declares", f"nearest declared path: {near} (allowed: {allowed})")
+    tables = [path for path in known if not path.scratch]
+    foreign = [path for name in others(harness) for path in _paths(name)] if len(entry.path) == 2 else []
+    by_stem = {_stem(path.key): path for path in reversed((*tables, *known, *foreign))}
+    near = nearest(_stem(entry.key), by_stem, 1)
+    if near:
+        path = by_stem[near[0]]
+        hint = f"nearest declared path: {path.key} (allowed: {', '.join(path.allowed)})"
+    else:
+        every = listed([path.key for path in tables], 16)
+        hint = f"no declared path is near it; {harness} declares {every} (allowed: {', '.join(STRATEGIES)}, each path some of them)"
+    return _problem(entry, f"is no path that {harness} declares", hint)
+
+
+def _stem(key: str) -> str:
+    """What tells a path from another: neither its place nor its ending, which many share."""
+    name = key.strip("/").rpartition("/")[2]
+    return name.lstrip(".").partition(".")[0] or name
 
 
 def _refused(entry: Entry, key: str) -> str:

@@ -152,13 +152,12 @@ def roots(sources: Sources, request: Request, project_root: str, settings: Setti
     found = [Root("project", "project", project, boundary), Root("home", "home", home, "")]
     if sources.real(project) == sources.real(home):
         del found[0]
-    notices: list[Notice] = []
+    missing: list[str] = []
     for entry in _entries(settings, "sources"):
         if repository_of(entry):
             root = checkout(cache_directory, entry)
             if "checkout" not in sources.names(posixpath.dirname(root)):
-                text = f"source {label(entry)} was never fetched; it is left out"
-                notices.append(Notice("warning", "source-unsynced", text, "outfitter sync"))
+                missing.append(label(entry))
                 continue
             path = inside(root, entry.get("path"))
             found += [Root("source", label(entry), path, root)] if path else []
@@ -168,7 +167,15 @@ def roots(sources: Sources, request: Request, project_root: str, settings: Setti
     unique: dict[str, Root] = {}
     for root_found in found:
         unique.setdefault(sources.real(root_found.path), root_found)
-    return Roots(tuple(unique.values()), tuple(notices))
+    return Roots(tuple(unique.values()), _unfetched(missing) if missing else ())
+
+
+def _unfetched(sources: list[str]) -> tuple[Notice, ...]:
+    """One warning, however many they are."""
+    from outfitter.model.wording import counted, listed
+
+    count = counted(len(sources), "source was never fetched and is", "sources were never fetched and are")
+    return (Notice("warning", "source-unsynced", f"{count} left out: {listed(sources, 4)}", "outfitter sync"),)
 
 
 def local_path(settings: Settings, path: str, home: str) -> str:

@@ -30,10 +30,9 @@ def choose_harness(settings: Settings, request: Request) -> Outcome[Adapter]:
     """The adapter asked for, else `default_harness`, else Pi (006.2.5). `--isolated` with Codex is refused (spec/80)."""
     name = request.harness or settings.values.get("default_harness") or DEFAULT_HARNESS
     if name not in NAMES:
-        from difflib import get_close_matches
+        from outfitter.model.wording import did_you_mean
 
-        near = get_close_matches(str(name), NAMES, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known harnesses: {', '.join(NAMES)}"
+        hint = did_you_mean(str(name), NAMES, f"known harnesses: {', '.join(NAMES)}", 1)
         return Failure(UsageError(f"unknown harness {name!r}", hint))
     if request.isolated and name == "codex":
         return Failure(

@@ -81,7 +81,6 @@ def _place(scope: Scope, key: str) -> str:
 
 
 def _nearest(key: str) -> str:
-    from difflib import get_close_matches
+    from outfitter.model.wording import did_you_mean
 
-    near = get_close_matches(key, (*KEYS, *FOREIGN_KEYS), 1)
-    return f"did you mean {near[0]}?" if near else f"known keys: {', '.join(sorted(KEYS))}"
+    return did_you_mean(key, (*KEYS, *FOREIGN_KEYS), f"known keys: {', '.join(sorted(KEYS))}", 1)

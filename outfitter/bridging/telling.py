@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from outfitter.bridging.aftermath import Aftermath, Item, Topic, Trouble
+from outfitter.model import wording
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Record
 from outfitter.model.request import Level, Notice
@@ -66,7 +67,7 @@ def kept_notice(after: Aftermath, items: Iterable[Item]) -> Iterator[Notice]:
             count, size = after.durable.kept()
         except OSError:
             return
-        files = "1 file" if count == 1 else f"{count} files"
+        files = wording.counted(count, "file")
         yield Notice("notice", "conflicts-kept", f"kept until you take or drop it: {files}, {size} bytes in all")
 
 
@@ -131,5 +132,4 @@ def _short(path: str) -> str:
 
 def listed(paths: Sequence[str], most: int) -> str:
     """Paths in one line, the first `most` of them, and how many more there are."""
-    more = len(paths) - most
-    return ", ".join(_short(path) for path in paths[:most]) + (f" and {more} more" if more > 0 else "")
+    return wording.listed(map(_short, paths), most)

@@ -11,10 +11,11 @@ from outfitter.catalog.demand import Demand
 from outfitter.catalog.everything import all_skills
 from outfitter.catalog.fields import Source
 from outfitter.catalog.health import FILES, FOLDERS
-from outfitter.catalog.names import is_portable, is_readable, nearest, portable
+from outfitter.catalog.names import is_portable, is_readable, portable
 from outfitter.catalog.skills import MANIFESTS, SkillSite
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Position, Problem
+from outfitter.model.wording import nearest
 
 DESCRIPTION_LIMIT = 1024
 NOT_PROJECTED = ("rules", "workflows", "hooks", "prompts")

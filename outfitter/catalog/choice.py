@@ -6,13 +6,10 @@ from returns.result import Failure, Success
 
 from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.demand import Demand
-from outfitter.catalog.names import nearest
 from outfitter.catalog.skills import sites_in
 from outfitter.errors import CompositionFailed
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome
-
-SHOWN = 8
 
 
 def chosen_name(demand: Demand, settings: Settings, asked: str | None) -> Outcome[str]:
@@ -23,8 +20,10 @@ def chosen_name(demand: Demand, settings: Settings, asked: str | None) -> Outcom
     known = list(sites(demand))
     if not known:
         return Failure(_no_agents(demand, "no agent was named"))
+    from outfitter.model.wording import listed
+
     message = "no agent was named, and no default_agent is set"
-    return Failure(CompositionFailed(message, f"outfitter run AGENT; agents: {_some(known)}"))
+    return Failure(CompositionFailed(message, f"outfitter run AGENT; agents: {listed(known)}"))
 
 
 def runnable(demand: Demand, settings: Settings, asked: str | None) -> Outcome[Agent]:
@@ -41,36 +40,41 @@ def _runnable(demand: Demand, settings: Settings, asked: str | None, name: str) 
     if not found.enabled:
         return Failure(CompositionFailed(f"agent {found.id!r} is switched off (enabled: false in {found.place.path})"))
     if found.abstract:
+        from outfitter.model.wording import listed
+
         children = _children(demand, found.id)
-        hint = f"agents that inherit it: {_some(children)}" if children else "write an agent that inherits it"
+        hint = f"agents that inherit it: {listed(children)}" if children else "write an agent that inherits it"
         return Failure(CompositionFailed(f"agent {found.id!r} is abstract: it is there to be inherited, not run", hint))
     return Success(found)
 
 
 def _not_found(demand: Demand, settings: Settings, asked: str | None, name: str) -> CompositionFailed:
+    from outfitter.model.wording import did_you_mean, listed
+
     known = list(sites(demand))
-    if unsynchronized(demand):
-        return CompositionFailed(f"agent {name!r} not found", unsynchronized(demand))
     origin = settings.origins.get(("default_agent",))
     source = "" if asked or origin is None else f" (default_agent in {origin.path}:{origin.at.line})"
     message = f"agent {name!r} not found{source}"
+    if unsynchronized(demand):
+        near = did_you_mean(name, known)
+        return CompositionFailed(message, f"{near} else {unsynchronized(demand)}".removeprefix(" else "))
     if not known:
         return _no_agents(demand, message)
-    near = nearest(name, known)
-    return CompositionFailed(message, f"did you mean {' or '.join(near)}?" if near else f"agents: {_some(known)}")
+    return CompositionFailed(message, did_you_mean(name, known, f"agents: {listed(known)}"))
 
 
 def unsynchronized(demand: Demand) -> str:
-    """A hint that names the sources never fetched, "" where there are none."""
-    missing = [notice.message for notice in demand.layers.notices if notice.code == "source-unsynced"]
-    return f"outfitter sync ({'; '.join(missing)})" if missing else ""
+    """A hint that names the first of the sources never fetched, "" where there are none."""
+    missing = (notice.message for notice in demand.layers.notices if notice.code == "source-unsynced")
+    return next((f"outfitter sync ({message})" for message in missing), "")
 
 
 def _no_agents(demand: Demand, message: str) -> CompositionFailed:
     skills = {site.leaf for layer in range(len(demand.trees)) for site in sites_in(demand, layer, "skills")}
     if skills:
-        count = f"{len(skills)} skill{'s' if len(skills) > 1 else ''}"
-        text = f"{message}: `.agents` has {count} and no agent"
+        from outfitter.model.wording import counted
+
+        text = f"{message}: `.agents` has {counted(len(skills), 'skill')} and no agent"
         return CompositionFailed(text, "`outfitter setup` writes one, `outfitter list skills` shows them")
     where = ", ".join(tree.root for tree in demand.trees) or ".agents"
     return CompositionFailed(f"{message}: there is no agent in {where}", "`outfitter setup` writes a first one")
@@ -96,7 +100,3 @@ def _ancestors(inherits: dict[str, tuple[str, ...]], name: str) -> set[str]:
         seen.update(new)
         waiting += new
     return seen
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -7,7 +7,6 @@ from outfitter.catalog.controls import ControlSet, inherited
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.fields import Place, SkillPick, Source
 from outfitter.catalog.limits import union
-from outfitter.catalog.names import did_you_mean
 from outfitter.errors import CompositionFailed
 from outfitter.model.composition import Tools
 from outfitter.model.request import Problem
@@ -73,6 +72,8 @@ def _visit(
 def _missing(demand: Demand, name: str, trail: tuple[tuple[str, Place], ...]) -> CompositionFailed:
     if demand.wants:
         return CompositionFailed(f"agent {name!r} is not read yet")
+    from outfitter.model.wording import did_you_mean
+
     hint = did_you_mean(name, sites(demand))
     if trail:
         return _failed(trail, name, f"parent {name!r} does not exist", hint)

@@ -262,13 +262,12 @@ def _problem(field: _Field, below: KeyPath, why: str, hint: str = "") -> Problem
 
 
 def _near(model: str, known: list[str]) -> str:
-    from difflib import get_close_matches
+    from outfitter.model.wording import did_you_mean
 
-    near = get_close_matches(model, known, 1)
-    return f"did you mean {near[0]}?" if near else f"its models: {_some(known)}"
+    return did_you_mean(model, known, f"its models: {_some(known)}", 1)
 
 
 def _some(names: Mapping[str, Any] | list[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-    return (", ".join(listed[:SHOWN]) or "none") + more
+    from outfitter.model.wording import listed
+
+    return listed(names, SHOWN) or "none"

@@ -1,9 +1,8 @@
-"""Ids of resources: what setup creates, what reading accepts, and the nearest known one (spec/10, spec/15 V9 to V11, V30)."""
+"""Ids of resources: what setup creates, and what reading accepts (spec/10, spec/15 V9 to V11, V30)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 LENGTH_LIMIT = 64
 _PORTABLE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*")
@@ -32,17 +31,3 @@ def slug(word: str) -> str:
     for ending in ("/SKILL.md", "/skill.md"):
         word = word.removesuffix(ending)
     return word.removeprefix("skills/")
-
-
-def nearest(word: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """The known names that look most like a word, best first."""
-    from difflib import get_close_matches
-
-    by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
-    return tuple(by_lower[near] for near in get_close_matches(word.lower(), list(by_lower), count, 0.6))
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known names, or ""."""
-    near = nearest(word, known)
-    return f"did you mean {' or '.join(near)}?" if near else ""

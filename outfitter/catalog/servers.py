@@ -7,7 +7,6 @@ from outfitter.catalog import mcp
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.lineage import Named
 from outfitter.catalog.loading import where
-from outfitter.catalog.names import did_you_mean
 from outfitter.model.composition import Server
 from outfitter.model.request import Notice, Problem
 
@@ -47,6 +46,8 @@ def _about(one: Named, space: mcp.Servers) -> tuple[Notice, ...]:
         return about
     if one.id in space.hidden:
         return (Notice("notice", "server-off", f"MCP server {one.id!r} is switched off"),)
+    from outfitter.model.wording import did_you_mean
+
     text = f"{where(one.place)}: MCP server {one.id!r} is found in no layer"
     return (Notice("warning", "server-missing", text, did_you_mean(one.id, space.by_id)),)
 

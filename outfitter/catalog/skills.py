@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from outfitter.catalog.demand import DEEP, Demand
-from outfitter.catalog.names import is_readable, nearest
+from outfitter.catalog.names import is_readable
 
 CATEGORY_LEVELS = 4
 MANIFESTS = ("SKILL.md", "skill.md")
@@ -156,6 +156,8 @@ def is_off(value: object) -> bool:
 
 def why_missing(demand: Demand, slug: str, owner: str) -> tuple[str, str]:
     """Message and hint for a slug that resolves nowhere: a flat file (V8), a name that is no id (V10), or the nearest known ones."""
+    from outfitter.model.wording import did_you_mean
+
     for layer, base in bases(demand, owner):
         if demand.is_file(layer, f"{base}/{slug}.md"):
             where = demand.place(layer, f"{base}/{slug}.md")
@@ -169,11 +171,8 @@ def why_missing(demand: Demand, slug: str, owner: str) -> tuple[str, str]:
         for site in sites_in(demand, layer, base)
         for name in (site.leaf, site.qualified)
     }
-    near = nearest(slug, known)
-    return (
-        f"skill {slug!r} is found in no layer",
-        f"did you mean {' or '.join(near)}?" if near else "outfitter list skills shows them",
-    )
+    hint = did_you_mean(slug, known, "outfitter list skills shows them")
+    return f"skill {slug!r} is found in no layer", hint
 
 
 def visible(demand: Demand) -> list[SkillSite]:

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from outfitter.cli.context import Context
@@ -15,6 +14,7 @@ from outfitter.edges.git import redacted
 from outfitter.errors import EffectFailed, LaunchError
 from outfitter.fp import value_at
 from outfitter.model.settings import KeyPath, Origin, Settings
+from outfitter.model.wording import did_you_mean
 from outfitter.railway import fold
 from outfitter.survey import DEFAULT_HARNESS
 
@@ -139,8 +139,7 @@ def _is_below(key: str, asked: str) -> bool:
 
 
 def _unset(key: str, every: list[Row]) -> EffectFailed:
-    near = get_close_matches(key, [row.key for row in every], 1)
-    hint = f"did you mean {near[0]}?" if near else "outfitter settings shows what is set"
+    hint = did_you_mean(key, [row.key for row in every], "outfitter settings shows what is set", 1)
     return EffectFailed("show the setting", key, "is not set", hint)
 
 

@@ -81,7 +81,6 @@ def _at(rules: Any, path: Iterable[Any]) -> Any:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
+    from outfitter.model.wording import did_you_mean
 
-    near = get_close_matches(word, list(known), 1)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+    return did_you_mean(word, known, f"known: {', '.join(known)}", 1)

@@ -258,6 +258,21 @@ def test_an_unsynchronized_source_is_a_warning_until_something_is_missed(stand):
     assert "outfitter sync" in stand.compose("nowhere").hint
 
 
+def test_many_unsynchronized_sources_are_one_short_line(stand):
+    """A few are named and the rest counted, with the command; a near agent is suggested all the same."""
+    entries = ", ".join(f"{{github: acme/catalog-{number}, path: deep/in/it}}" for number in range(60))
+    stand.put(".agents/settings.yml", f"sources: [{entries}]\n")
+    stand.agent("reviewer")
+    (notice,) = stand.compose("reviewer").notices
+    assert notice.message.startswith("60 sources were never fetched and are left out: acme/catalog-0#deep/in/it, ")
+    assert notice.message.endswith("and 56 more")
+    error = stand.compose("revewer")
+    assert error.hint.startswith("did you mean reviewer? else outfitter sync (60 sources were never fetched")
+    for hint in (error.hint, stand.compose("zzz").hint):
+        assert len(hint) < 250
+        assert hint.endswith("and 56 more)")
+
+
 def test_an_unsynchronized_remote_setting_is_an_error(stand):
     stand.put(".agents/settings.yml", "remote_settings: [{github: acme/policy, path: settings.yml}]\n")
     stand.agent("a")

@@ -150,10 +150,9 @@ def test_reading_never_waits_and_has_a_limit(stand):
 def test_a_folder_that_may_not_be_read_is_said(stand):
     stand.put(".agents/agents/a/agent.md", "You are A.")
     stand.put(".agents/skills/locked/SKILL.md", "x").parent.chmod(0o000)
-    place = stand.top
-    while place != place.parent and place.stat().st_mode & 0o005 != 0o005:
-        place.chmod(0o755)
-        place = place.parent
+    for place in (stand.top, *stand.top.parents):
+        if place.stat().st_mode & 0o005 != 0o005:
+            place.chmod(0o755)
     child = os.fork()
     if child == 0:
         code = 1

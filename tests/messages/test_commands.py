@@ -438,7 +438,7 @@ exit 1
     assert told(machine, "run", "a", "--dry-run", "--json") == snapshot("""\
 exit 122
 --- stderr
-{"schema_version": 1, "kind": "policy-refused", "message": "/M/project/.agents/settings.yml:1:21: state_persistence.nothing.json: is no path that pi declares", "hint": "nearest declared path: settings.json (allowed: symlink, warn, error, prompt)", "exit": 122}
+{"schema_version": 1, "kind": "policy-refused", "message": "/M/project/.agents/settings.yml:1:21: state_persistence.nothing.json: is no path that pi declares", "hint": "no declared path is near it; pi declares auth.json, settings.json, keybindings.json, mcp.json, models.json, trust.json, plugins/, cache/, sessions/, npm/, git/, tmp/, utilities/, bin/, unknown (allowed: symlink, discard, warn, error, prompt, each path some of them)", "exit": 122}
 --- codes: policy-refused
 """)
     assert told(machine, "run", "a", "--dry-run", "--json", env={"PATH": "/nowhere"}) == snapshot("""\
@@ -840,7 +840,7 @@ error: /M/project/.agents/settings.yml:3:3: state_persistence.plugin/: is no pat
 error: /M/project/.agents/settings.yml:4:3: state_persistence.mcp.json: 'sometimes' is no strategy
   hint: strategies: symlink, discard, warn, error, prompt
 error: /M/project/.agents/settings.yml:3:3: state_persistence.plugin/: is no path that codex declares
-  hint: nearest declared path: unknown (allowed: discard, warn, error, prompt)
+  hint: nearest declared path: plugins/ (allowed: symlink, discard, warn, error, prompt)
 --- stderr
 outfitter: notice: 6 errors, 0 warnings, 0 notes
 --- codes: state validated
@@ -965,7 +965,7 @@ exit 0
 agents
   shared  [/M/local/.agents]
 --- stderr
-outfitter: warning: source file:///nowhere/at/all was never fetched; it is left out
+outfitter: warning: 1 source was never fetched and is left out: file:///nowhere/at/all
   hint: outfitter sync
 --- codes: source-unsynced
 """)
@@ -973,7 +973,7 @@ outfitter: warning: source file:///nowhere/at/all was never fetched; it is left 
 exit 125
 --- stderr
 outfitter: error: agent 'elsewhere' not found
-  hint: outfitter sync (source file:///nowhere/at/all was never fetched; it is left out)
+  hint: outfitter sync (1 source was never fetched and is left out: file:///nowhere/at/all)
 --- codes: composition-failed
 """)
     machine.settings('remote_settings: [{"uri": "file:///nowhere", "path": "settings.yml"}]\n')

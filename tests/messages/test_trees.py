@@ -204,9 +204,7 @@ def test_sources(machine):
     machine.settings(f"sources: {json.dumps(entries)}\n")
     assert told(machine, "validate") == snapshot("""\
 exit 0
-warning: source file:///d@v1 was never fetched; it is left out
-  hint: outfitter sync
-warning: source file:///d@v2 was never fetched; it is left out
+warning: 2 sources were never fetched and are left out: file:///d@v1, file:///d@v2
   hint: outfitter sync
 warning: source file:///d is declared at v1 and v2; v1 wins
 warning: /M/project/.agents/settings.yml: its sources replace those of /M/home/.agents/settings.yml and drop file:///c
@@ -219,7 +217,7 @@ note: /M/two/settings.yml: a source's settings take no effect
 note: no agent was named: `.agents` has 1 skill and no agent
   hint: `outfitter setup` writes one, `outfitter list skills` shows them
 --- stderr
-outfitter: notice: 0 errors, 6 warnings, 3 notes
+outfitter: notice: 0 errors, 5 warnings, 3 notes
 --- codes: no-agents settings-of-source slug-rivals source-dropped source-empty source-refs source-unsynced validated
 """)
 

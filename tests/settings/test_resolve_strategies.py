@@ -99,8 +99,16 @@ CLS_08 = [
     ("./settings.json: warn", "./settings.json", "settings.json", "symlink, warn, error, prompt"),
     ("settings.json: discard", "settings.json", "settings.json", "symlink, warn, error, prompt"),
     ("unknown: symlink", "unknown", "unknown", "discard, warn, error, prompt"),
-    ("nosuch: warn", "nosuch", "", "allowed"),
+    ("nosuch: warn", "nosuch", "no declared path is near it; pi declares auth.json, ", "allowed"),
+    ("nosuch.json: warn", "nosuch.json", "no declared path is near it", "allowed"),
+    ("nosuch/: warn", "nosuch/", "no declared path is near it", "allowed"),
+    ("setting.json: warn", "setting.json", "settings.json", "symlink, warn, error, prompt"),
+    ("unknwon: warn", "unknwon", "unknown", "discard, warn, error, prompt"),
+    ("agent/sessions: discard", "agent/sessions", "sessions/", "symlink, discard, warn, error"),
 ]
+
+
+DECLARED = {path.key for path in adapter("pi").declared} | {"unknown"}
 
 
 @pytest.mark.parametrize(("line", "path", "nearest", "allowed"), CLS_08)
@@ -117,6 +125,7 @@ def test_cls_08_a_mistyped_entry_is_refused_by_name(tmp_path, line, path, neares
     assert (problem.path, problem.at.line) == (str(file), 4 if block else 3)
     assert problem.key.endswith(f".{path}")
     assert nearest in problem.hint
+    assert ("nearest declared path" in problem.hint) == (nearest in DECLARED and nearest != path)
     assert allowed in problem.hint
 
 
