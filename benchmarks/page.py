@@ -24,14 +24,14 @@ def tables(document: dict[str, Any]) -> str:
 
 
 def ratios(document: dict[str, Any]) -> str:
-    """Every required ratio."""
+    """Everything that was asked, and what was reached."""
     rows = ["| task | tier | reached | required | aim | |", "|---|---|---|---|---|---|"]
-    for one in document["results"]:
-        if one["required"] and one["ratio"]:
-            held = "holds" if one["ratio"] <= one["required"] else "**falls short**"
+    for result in document["results"]:
+        for one in result["claims"]:
+            task = f"{result['task']}, {one['what']}" if one["what"] else result["task"]
             aim = f"{one['aim']:g}" if one["aim"] else ""
-            against = f"{one['ratio']:.2f} x {one['reference']}"
-            rows.append(f"| {one['task']} | {one['tier']} | {against} | {one['required']:g} | {aim} | {held} |")
+            held = "holds" if one["holds"] else "**falls short**"
+            rows.append(f"| {task} | {result['tier']} | {one['said']} | {one['most']:g} | {aim} | {held} |")
     return "\n".join(rows) + "\n"
 
 

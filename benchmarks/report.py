@@ -6,31 +6,18 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.claims import MB, Claim
 from benchmarks.peers import Peers
 from benchmarks.tasks import OURS, Result
 
-MB = 10**6
 # Validated for colour-blind readers and for grey print by their marks, too.
 COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4", "#008300", "#4a3aa7", "#e34948")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
-def ratio(result: Result) -> float | None:
-    """Our minimum over the reference's, where both ran."""
-    minimum = {one.name: one.minimum for one in result.figures}
-    if OURS not in minimum or not minimum.get(result.reference):
-        return None
-    return minimum[OURS] / minimum[result.reference]
-
-
-def verdict(result: Result) -> str:
-    """What the ratio says of the requirement."""
-    reached = ratio(result)
-    if reached is None or not result.required:
-        return ""
-    said = "holds" if reached <= result.required else "FALLS SHORT"
-    aim = f", aim {result.aim:g}" if result.aim else ""
-    return f"{reached:.2f} x {result.reference} (at most {result.required:g}{aim}): {said}"
+def verdicts(result: Result) -> list[str]:
+    """What is said of each thing asked, where it can be said."""
+    return [said for claim in result.claims if (said := claim.verdict(result.figures))]
 
 
 def table(result: Result) -> str:
@@ -48,14 +35,13 @@ def table(result: Result) -> str:
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         lines.append("  " + "  ".join(cells).rstrip())
-    said = verdict(result)
-    return "\n".join([*lines, *([f"  {said}"] if said else [])])
+    return "\n".join([*lines, *[f"  {said}" for said in verdicts(result)]])
 
 
 def document(machine: dict[str, object], results: Sequence[Result], peers: Peers) -> dict[str, Any]:
     """Everything, for `--json`."""
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "machine": machine,
         "missing_peers": [{"peer": name, "reason": reason} for name, reason in peers.missing],
         "results": [
@@ -64,10 +50,7 @@ def document(machine: dict[str, object], results: Sequence[Result], peers: Peers
                 "tier": result.tier,
                 "files": result.files,
                 "bytes": result.size,
-                "reference": result.reference,
-                "ratio": ratio(result),
-                "required": result.required or None,
-                "aim": result.aim or None,
+                "claims": [said for claim in result.claims if (said := _claim(claim, result))],
                 "contenders": [
                     {
                         "name": one.name,
@@ -84,6 +67,14 @@ def document(machine: dict[str, object], results: Sequence[Result], peers: Peers
             for result in results
         ],
     }
+
+
+def _claim(claim: Claim, result: Result) -> dict[str, Any] | None:
+    reached = claim.reached(result.figures)
+    if reached is None:
+        return None
+    said = {"said": claim.said(reached), "holds": claim.holds(reached)}
+    return {**claim._asdict(), "reached": reached, **said}
 
 
 def plot(document_: dict[str, Any], directory: str) -> list[str]:

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from benchmarks import report
+from benchmarks import page, report
+from benchmarks.claims import Claim
 from benchmarks.measure import Contender, Figures, Spawner, race
 from benchmarks.peers import Peers, find
 from benchmarks.tasks import Result
@@ -61,15 +62,18 @@ def test_a_missing_peer_is_named(monkeypatch, tmp_path):
 
 def _result(ours, theirs, required=1.15):
     figures = [Figures("outfitter", ours, ours, 1, 10**6, 3, True), Figures("b3sum", theirs, theirs, 1, 10**6, 3, None)]
-    return Result("cold fingerprint", "N20k", 20_000, 840_000_000, figures, "b3sum", required, 0.9)
+    claims = (Claim("outfitter", "b3sum", required, 0.9), Claim("outfitter", "", 2, what="memory"))
+    return Result("cold fingerprint", "N20k", 20_000, 840_000_000, figures, claims)
 
 
 def test_the_table_says_whether_a_requirement_holds():
     text = report.table(_result(1.0, 1.0))
     assert text.startswith("cold fingerprint, N20k: 20,000 files, 840 MB\n")
-    assert text.endswith("1.00 x b3sum (at most 1.15, aim 0.9): holds")
+    assert text.endswith("  1.00 x b3sum (at most 1.15, aim 0.9): holds\n  memory: 1 MB at its peak (at most 2): holds")
     assert "FALLS SHORT" in report.table(_result(2.0, 1.0))
-    assert report.verdict(_result(2.0, 1.0, required=0)) == ""
+    alone = _result(2.0, 1.0)
+    alone = alone._replace(figures=alone.figures[:1])
+    assert report.verdicts(alone) == ["memory: 1 MB at its peak (at most 2): holds"]
 
 
 def test_the_document_and_the_plots(tmp_path):
@@ -77,6 +81,9 @@ def test_the_document_and_the_plots(tmp_path):
     peers = Peers({}, "", frozenset(), "", "", (("git", "not on PATH"),))
     document = json.loads(json.dumps(report.document({"cores": 2}, [_result(1.0, 2.0)], peers)))
     assert document["missing_peers"] == [{"peer": "git", "reason": "not on PATH"}]
-    assert document["results"][0]["ratio"] == 0.5
+    ratio, memory = document["results"][0]["claims"]
+    assert (ratio["reached"], ratio["holds"], ratio["said"]) == (0.5, True, "0.50 x b3sum")
+    assert (memory["what"], memory["reached"], memory["said"]) == ("memory", 1, "1 MB at its peak")
+    assert "| cold fingerprint, memory | N20k | 1 MB at its peak | 2 |  | holds |" in page.ratios(document)
     written = report.plot(document, str(tmp_path))
     assert [path.rsplit("/", 1)[1] for path in written] == ["cold-fingerprint.png", "cold-fingerprint.svg"]
