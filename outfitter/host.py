@@ -196,6 +196,12 @@ class Journalled(NamedTuple):
     reason: str = ""
 
 
+def _nothing_beside(root: str) -> Sequence[Row]:
+    """Nothing stands beside the projection."""
+    del root
+    return ()
+
+
 class Runs(NamedTuple):
     """Run directories, their locks and their journals."""
 
@@ -221,6 +227,8 @@ class Runs(NamedTuple):
     """Every journal of this user with the condition of its run, oldest first."""
     claim: Callable[[Record], Token | None]
     """The lock of a dead launcher's run directory, ours now; None where it is held, gone, or not the one journalled."""
+    strays: Callable[[str], Sequence[Row]] = _nothing_beside
+    """(root) → the files with something in them that a harness left in the run directory outside the projection, paths relative to it."""
 
 
 class Processes(NamedTuple):

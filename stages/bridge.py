@@ -42,19 +42,37 @@ def bridge(
 
             asked = ask_all(host, settings, after, prompted)
             items += asked.items
-            return Success(_settlement(after, changes, items, (*asked.notices, *_flushed(host)), asked.keys))
-        told = (*_gone(record, baseline, actual), *_flushed(host))
-        return Success(_settlement(after, changes, items, told))
+            told = (*asked.notices, *_flushed(host))
+            return Success(
+                _beside(host, record, baseline, actual, _settlement(after, changes, items, told, asked.keys))
+            )
+        settled = _settlement(after, changes, items, _flushed(host))
+        return Success(_beside(host, record, baseline, actual, settled))
 
     return attempt("settle what the run wrote", settle)
 
 
-def _gone(record: Record, baseline: Snapshot, actual: Snapshot) -> tuple[Notice, ...]:
-    """Somebody removed the whole projection while the harness ran: a cleaner, or the harness itself (spec/95 CLN-09)."""
-    if actual.tree.rows or not baseline.tree.rows:
-        return ()
+def _beside(host: Host, record: Record, baseline: Snapshot, actual: Snapshot, settled: Settlement) -> Settlement:
+    """With what the harness wrote or moved elsewhere in the run directory: that keeps it.
+
+    The whole projection may be gone while the harness ran, by a cleaner or the harness itself (spec/95 CLN-09).
+    """
+    gone = bool(baseline.tree.rows) and not actual.tree.rows
+    try:
+        found = host.runs.strays(record.root)
+    except OSError:
+        found = ()
+    if found:
+        from outfitter.bridging.beside import beside_notice, written
+
+        found = written(host.durable, record, baseline, found)
+        if found:
+            notice = beside_notice(record, found, gone)
+            return settled._replace(notices=(notice, *settled.notices), saved=False)
+    if not gone:
+        return settled
     text = f"{record.projection} is gone: what the harness wrote there is lost; durable state is as it was"
-    return (Notice("warning", "projection-gone", text),)
+    return settled._replace(notices=(Notice("warning", "projection-gone", text), *settled.notices))
 
 
 def _flushed(host: Host) -> tuple[Notice, ...]:

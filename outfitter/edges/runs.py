@@ -9,11 +9,12 @@ import errno
 import fcntl
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from outfitter.edges.directories import make_directories, write_whole
 from outfitter.host import Journalled, Runs, Token
+from outfitter.model.outcome import Row
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
 from outfitter.record import encode
@@ -28,6 +29,9 @@ _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _AGENT_LENGTH = 12
 _STAYING = ("unsaved", "retained")
 _ATTEMPTS = 3
+# The names that Outfitter itself puts into a run directory.
+_COPY_BEFORE = ".run."
+_OURS = frozenset((LOCK, LOCK_BEFORE, "run.json", "baseline", "originals", "projection"))
 
 
 class Lock:
@@ -74,6 +78,7 @@ def runs(ambient: Ambient) -> Runs:
         latest=latest.get,
         journals=lambda: _journals(ambient),
         claim=_claim,
+        strays=_strays,
     )
 
 
@@ -172,7 +177,7 @@ def _copy_into(record: Record, data: bytes) -> None:
         at = os.fstat(directory)
         if (at.st_dev, at.st_ino) != (record.device, record.inode):
             return
-        beside = f".run.{os.urandom(6).hex()}.tmp"
+        beside = f"{_COPY_BEFORE}{os.urandom(6).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         descriptor = os.open(beside, flags, 0o600, dir_fd=directory)
         try:
@@ -231,6 +236,15 @@ def _claim(record: Record) -> Token | None:
     from outfitter.edges.stale import claim
 
     return claim(record)[0]
+
+
+def _strays(root: str) -> Sequence[Row]:
+    names = [name for name in os.listdir(root) if name not in _OURS and not name.startswith(_COPY_BEFORE)]
+    if not names:
+        return ()
+    from outfitter.edges.strays import strays
+
+    return strays(root, names)
 
 
 def _sweep(ambient: Ambient, now_ns: int) -> tuple[Notice, ...]:

@@ -1,6 +1,7 @@
 """What is said after a harness ended, and by the commands that look at what it left (spec/50)."""
 
 import os
+import shutil
 from types import SimpleNamespace
 from typing import Any
 
@@ -246,6 +247,52 @@ outfitter: warning: /M/tmp/outfitter-a-pi-XXXXXXXX/projection is gone: what the 
 outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
   hint: to look at them: --retain-projection, then outfitter diff
 --- codes: projection-gone state-generated-warn
+""")
+
+
+def test_what_is_found_beside_the_projection(project):
+    script = [["write", "trust.json.new", "1"], ["run", 'mv "$PI_CODING_AGENT_DIR" "$PI_CODING_AGENT_DIR.old"']]
+    assert told(project, "run", script=script) == snapshot("""\
+exit 0
+--- stderr
+outfitter: warning: the projection was moved or replaced while the harness ran: not saved, still in /M/tmp/outfitter-a-pi-XXXXXXXX/projection.old (1 file)
+  hint: move it back to /M/tmp/outfitter-a-pi-XXXXXXXX/projection, or take it from there, then: outfitter recover
+outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
+  hint: to look at them: --retain-projection, then outfitter diff
+outfitter: warning: some of what this run wrote could not be saved; it stays in /M/tmp/outfitter-a-pi-XXXXXXXX
+  hint: mend what stands in the way, then: outfitter recover
+--- codes: beside state-generated-warn unsaved
+""")
+    assert told(project, "recover") == snapshot("""\
+exit 1
+--- stderr
+outfitter: warning: the killed run <attempt> (a, pi) could not be recovered whole: some of what it wrote could not be saved; it stays in /M/tmp/outfitter-a-pi-XXXXXXXX
+  hint: mend what stands in the way, then: outfitter recover
+outfitter: warning: the projection was moved or replaced while the harness ran: not saved, still in /M/tmp/outfitter-a-pi-XXXXXXXX/projection.old (1 file)
+  hint: move it back to /M/tmp/outfitter-a-pi-XXXXXXXX/projection, or take it from there, then: outfitter recover
+outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
+  hint: to look at them: --retain-projection, then outfitter diff
+--- codes: beside state-generated-warn unsaved
+""")
+    for left in project.run_directories():
+        shutil.rmtree(left / "projection.old")
+    assert told(project, "recover") == snapshot("""\
+exit 0
+--- stderr
+outfitter: notice: recovered the killed run <attempt> (a, pi): nothing was left to save
+outfitter: warning: /M/tmp/outfitter-a-pi-XXXXXXXX/projection is gone: what the harness wrote there is lost; durable state is as it was
+outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
+  hint: to look at them: --retain-projection, then outfitter diff
+--- codes: projection-gone recovered state-generated-warn
+""")
+    assert told(project, "run", script=[["write", "../notes.txt", "1"], ["write", "../more/x", "1"]]) == snapshot("""\
+exit 0
+--- stderr
+outfitter: warning: written beside the projection: not saved, still in /M/tmp/outfitter-a-pi-XXXXXXXX/more (1 file), /M/tmp/outfitter-a-pi-XXXXXXXX/notes.txt
+  hint: take it from there, then: outfitter recover
+outfitter: warning: some of what this run wrote could not be saved; it stays in /M/tmp/outfitter-a-pi-XXXXXXXX
+  hint: mend what stands in the way, then: outfitter recover
+--- codes: beside unsaved
 """)
 
 
