@@ -138,8 +138,10 @@ def _overrides(
 
 
 def _does_not_fit(composition: Composition, long: Override) -> CompositionFailed:
+    from outfitter.model.wording import counted
+
     return CompositionFailed(
-        f"agent {composition.agent}: {long.element} is {size(long)} bytes as a Codex argument; {LONGEST} fit",
+        f"agent {composition.agent}: {long.element} is {counted(size(long), 'byte')} as a Codex argument; {LONGEST} fit",
         "shorten it, or use a harness that takes it as a file (pi, claude)",
     )
 

@@ -56,6 +56,14 @@ def subagents(composition: Composition, root: str) -> Identity:
     return Identity(tuple(generated), Overrides(tuple(rows), tuple(notices)))
 
 
+def _still_visible(count: int) -> Notice:
+    from outfitter.model.wording import counted
+
+    skills = counted(count, "skill of this tree is", "skills of this tree are")
+    text = f"{skills} visible to codex although the agent does not select {'it' if count == 1 else 'them'}"
+    return Notice("warning", "skills-visible", text, "an override cannot hold a path that is no Unicode text")
+
+
 def skill_switches(composition: Composition) -> Overrides:
     """Every skill of the tree that Codex would list though the agent did not select it, switched off (spec/15 V3).
 
@@ -64,10 +72,7 @@ def skill_switches(composition: Composition) -> Overrides:
     surplus = [skill for skill in composition.visible_skills if not skill.selected]
     off = _off(surplus)
     left = len(surplus) - len(off)
-    message = f"{left} skills of this tree are visible to codex although the agent does not select them"
-    hint = "their paths are no Unicode text, which an override could hold"
-    notices = (Notice("warning", "skills-visible", message, hint),) if left else ()
-    notices = (*notices, *_without_extras(composition))
+    notices = (*((_still_visible(left),) if left else ()), *_without_extras(composition))
     return Overrides((Override("skills", "skills.config", off),) if off else (), notices)
 
 

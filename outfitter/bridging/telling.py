@@ -36,16 +36,13 @@ def _trouble(record: Record, topic: Topic, trouble: Trouble, group: list[Item]) 
         text += _LOGINS
     if kept:
         where = group[0].kept if len(group) == 1 else ", ".join(kept)
-        text += f"; the durable {_files(group)} left as before, this run's kept in {where}"
+        files = "file was" if len(group) == 1 else "files were"
+        text += f"; the durable {files} left as before, this run's kept in {where}"
     stays = not all(item.saved for item in group)
     if stays:
         text += f"; still in {record.projection}"
     hint = "outfitter conflicts list" if kept else "outfitter recover --list" if stays else ""
     return Notice("warning", f"{topic.replace(' ', '-')}-{trouble}", text, hint)
-
-
-def _files(group: list[Item]) -> str:
-    return "file was" if len(group) == 1 else "files were"
 
 
 def _by_reason(group: list[Item]) -> str:
@@ -68,7 +65,11 @@ def kept_notice(after: Aftermath, items: Iterable[Item]) -> Iterator[Notice]:
         except OSError:
             return
         files = wording.counted(count, "file")
-        yield Notice("notice", "conflicts-kept", f"kept until you take or drop it: {files}, {size} bytes in all")
+        yield Notice(
+            "notice",
+            "conflicts-kept",
+            f"kept until you take or drop it: {files}, {wording.counted(size, 'byte')} in all",
+        )
 
 
 def policy_notices(record: Record, changes: Sequence[Change], hushed: frozenset[str] = frozenset()) -> Iterator[Notice]:

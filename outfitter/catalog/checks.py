@@ -15,7 +15,7 @@ from outfitter.catalog.names import is_portable, is_readable, portable
 from outfitter.catalog.skills import MANIFESTS, SkillSite
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Position, Problem
-from outfitter.model.wording import nearest
+from outfitter.model.wording import counted, nearest
 
 DESCRIPTION_LIMIT = 1024
 NOT_PROJECTED = ("rules", "workflows", "hooks", "prompts")
@@ -144,7 +144,7 @@ def _flat_skills(demand: Demand, layer: int, base: str) -> Iterator[Finding]:
 def _leftovers(demand: Demand, layer: int) -> Iterator[Finding]:
     tree = demand.layer(layer)
     counts = [
-        f"{name}/ ({sum(entry.kind == 'file' for entry in demand.below(layer, name))} files)"
+        f"{name}/ ({counted(sum(entry.kind == 'file' for entry in demand.below(layer, name)), 'file')})"
         for name in NOT_PROJECTED
         if demand.is_folder(layer, name)
     ]

@@ -9,6 +9,7 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import days, json_option, parser
 from outfitter.cli.settled import settled
 from outfitter.edges import cache_tidy
+from outfitter.model.wording import counted
 from outfitter.railway import fold
 from outfitter.survey import cache_directory
 
@@ -57,7 +58,5 @@ def _act(options: argparse.Namespace, context: Context, cache: str) -> int:
     if options.json:
         context.console.document({"path": cache, "removed": removed._asdict()})
     else:
-        context.console.data(
-            f"removed {removed.files} file{'' if removed.files == 1 else 's'}, {removed.size} bytes, from {cache}"
-        )
+        context.console.data(f"removed {counted(removed.files, 'file')}, {counted(removed.size, 'byte')}, from {cache}")
     return 0

@@ -69,7 +69,7 @@ def main(words: list[str], context: Context) -> int:
         return _drop(context, [entry for entry in found if entry.kept_ns < limit], as_json)
     chosen = [entry for entry in found if entry.id.startswith(given.id.rpartition("/")[2])]
     if len(chosen) != 1:
-        why = "no kept content has this id" if not chosen else f"{len(chosen)} kept contents begin with it"
+        why = "no kept content has this id" if not chosen else f"the ids of {len(chosen)} kept contents begin with it"
         return context.fail(EffectFailed(given.action, given.id, why, "outfitter conflicts list"), as_json)
     if given.action == "show":
         return _show(context, chosen[0], as_json)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from outfitter.cli.render import one_line
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Record
+from outfitter.model.wording import counted
 
 FOLD_ABOVE = 20
 
@@ -188,4 +189,4 @@ def _counts_line(changes: Sequence[Change]) -> str:
         return "no changes"
     kinds = ", ".join(f"{count} {word}" for word, count in _counted(change.change for change in changes).items())
     ends = ", ".join(f"{count} {word}" for word, count in _counted(change.outcome for change in changes).items())
-    return f"{len(changes)} change{'s' if len(changes) > 1 else ''}: {kinds} | {ends}"
+    return f"{counted(len(changes), 'change')}: {kinds} | {ends}"

@@ -18,6 +18,7 @@ from outfitter.host import Host
 from outfitter.model.check import VERDICTS, Check, worst
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
+from outfitter.model.wording import counted
 from outfitter.railway import fold, perform
 
 SUMMARY = "What is installed, which options each harness knows, what would stop a launch, and how to mend it."
@@ -134,8 +135,8 @@ def _cache(context: Context, settings: Settings | None) -> list[Check]:
     path = cache_directory(settings, context.ambient) if settings else early
     check = writable("cache", path, "every launch reads its files anew")
     if check.verdict == "ok":
-        size = sum(counted.size for counted in cache_tidy.contents(path).values())
-        check = check._replace(message=f"{check.message}, {size} bytes")
+        size = sum(item.size for item in cache_tidy.contents(path).values())
+        check = check._replace(message=f"{check.message}, {counted(size, 'byte')}")
     return [check]
 
 
@@ -196,16 +197,21 @@ def _runs(context: Context) -> list[Check]:
         found = [Check("runs", "ok", told)]
     back = remnants(context.ambient)
     if back:
-        told = f"{len(back)} named as a run directory is, without its marker or a journal"
+        told = f"{counted(len(back), 'directory is', 'directories are')} named as a run's is, without its marker or a journal"
         found.append(Check("remnants", "warning", told, "outfitter recover --list", tuple(one.root for one in back)))
     count, size = host.durable.kept()
     if count:
-        told = f"{count} kept contents, {size} bytes, could not be saved where they belong"
+        kept = counted(
+            count,
+            "kept content could not be saved where it belongs",
+            "kept contents could not be saved where they belong",
+        )
+        told = f"{kept}: {counted(size, 'byte')} in all"
         found.append(Check("conflicts", "info", told, "outfitter conflicts list"))
     late = logs(context.ambient.state_root)
     if late:
-        told = f"{len(late)} runs had something to tell when nobody could be told"
-        found.append(Check("late messages", "info", told, "read them, and remove them", tuple(late)))
+        told = f"{counted(len(late), 'run')} had something to tell when nobody could be told"
+        found.append(Check("late messages", "info", told, "read what is listed, then remove it", tuple(late)))
     return found
 
 

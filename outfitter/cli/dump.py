@@ -22,6 +22,7 @@ from outfitter.edges.dump_files import write_dump
 from outfitter.errors import CompositionFailed
 from outfitter.model.layers import Layers
 from outfitter.model.settings import Settings
+from outfitter.model.wording import counted
 from outfitter.railway import Outcome, attempt, fold, perform
 
 SUMMARY = (
@@ -77,5 +78,5 @@ def _say(options: argparse.Namespace, context: Context, out: str, dump: Dump, co
         return 0
     for notice in dump.notices:
         context.console.say(notice)
-    context.console.data(f"{count} files in {out}")
+    context.console.data(f"{counted(count, 'file')} in {out}")
     return 0

@@ -19,6 +19,7 @@ from outfitter.errors import CompositionFailed, LaunchError
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
+from outfitter.model.wording import counted
 from outfitter.railway import fold
 
 SUMMARY = "Agents, skills, knowledge and commands as a launch would find them: the winning layer's of each id."
@@ -69,7 +70,12 @@ def _list(options: argparse.Namespace, context: Context, layers: Layers, setting
 def _print(context: Context, demand: Demand, settings: Settings, found: dict[str, list[Row]], single: bool) -> None:
     blocks = [[kind, *_lines(listed)] if not single else _lines(listed) for kind, listed in found.items() if listed]
     if not single:
-        blocks += [[f"context: {one.name}, {one.size} bytes, joins every run  [{one.layer}]" for one in common(demand)]]
+        blocks += [
+            [
+                f"context: {one.name}, {counted(one.size, 'byte')}, joins every run  [{one.layer}]"
+                for one in common(demand)
+            ]
+        ]
     text = "\n\n".join("\n".join(block) for block in blocks if block)
     if text:
         context.console.data(text)

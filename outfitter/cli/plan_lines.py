@@ -12,6 +12,7 @@ from outfitter.cli.render import notice_json, one_line
 from outfitter.edges.git import redacted
 from outfitter.model.projection import Prepared
 from outfitter.model.settings import Origin, Resolution
+from outfitter.model.wording import counted
 
 SHOWN_WIDTH = 160
 
@@ -98,7 +99,7 @@ def _section(title: str, lines: list[str]) -> Iterator[str]:
 
 
 def _fragment_line(kind: str, path: str, size: int) -> str:
-    return f"{kind:<8} {one_line(path)}, {size} bytes"
+    return f"{kind:<8} {one_line(path)}, {counted(size, 'byte')}"
 
 
 def _rows(prepared: Prepared) -> list[Resolution]:

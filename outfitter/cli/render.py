@@ -61,9 +61,9 @@ def error_notices(error: LaunchError) -> tuple[Notice, ...]:
         case EffectFailed(operation=operation, path=path, reason=reason, hint=hint):
             return (say(f"cannot {operation}: {path + ': ' if path else ''}{reason}", hint),)
         case StateViolated(paths=paths):
-            return (
-                say(f"the run fails for {len(paths)} change{'s' if len(paths) != 1 else ''} that its settings forbid"),
-            )
+            from outfitter.model.wording import counted
+
+            return (say(f"the run fails for {counted(len(paths), 'change')} that its settings forbid"),)
         case Interrupted(signal=number):
             return (say(f"ended by signal {number}"),)
         case Crashed(exception=exception, stage=stage):

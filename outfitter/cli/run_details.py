@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from outfitter.cli.plan_lines import origin_text
 from outfitter.host import StepNote
 from outfitter.model.projection import Prepared
+from outfitter.model.wording import counted
 
 _MS = 1_000_000
 
@@ -27,7 +28,7 @@ def decisions(prepared: Prepared) -> Iterator[str]:
     rows = (*plan.strategies.declared, plan.strategies.unknown)
     decided = [row for row in rows if row.origin.scope != "default"]
     yield from (f"state: {row.path.key} {row.strategy} ({origin_text(row.origin)})" for row in decided)
-    yield f"state: {len(rows) - len(decided)} of {len(rows)} paths at their defaults"
+    yield f"state: {len(rows) - len(decided)} of {counted(len(rows), 'path')} at the default"
 
 
 def timings(steps: tuple[StepNote, ...]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from outfitter.cli.parser import json_option, parser
 from outfitter.edges.setup_files import gather, write
 from outfitter.errors import EffectFailed, UsageError
 from outfitter.first_tree import ASKED_BY_HAND, Choice, Start, Write, plan, source_entry
+from outfitter.model.wording import counted
 
 SUMMARY = "Write a first agent and make it the default. Shows every file before it writes; replaces none."
 EXAMPLES = (
@@ -168,7 +169,7 @@ def _lines(choice: Choice, writes: tuple[Write, ...], left: tuple[str, ...]) -> 
     if not writes:
         return [f"{choice.tree} already has all of this"]
     return [
-        f"{'writes ' if item.fresh else 'adds to'} {os.path.join(choice.tree, item.path)} ({len(item.content)} bytes)"
+        f"{'writes ' if item.fresh else 'adds to'} {os.path.join(choice.tree, item.path)} ({counted(len(item.content), 'byte')})"
         for item in writes
     ]
 

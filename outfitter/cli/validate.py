@@ -23,6 +23,7 @@ from outfitter.model.composition import Composition
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
+from outfitter.model.wording import counted
 from outfitter.persistence import UNKNOWN, entries, problems
 from outfitter.railway import fold
 
@@ -115,7 +116,7 @@ def _validate(options: argparse.Namespace, context: Context, found: list[Finding
         context.console.data(_line(one))
         if one.hint:
             context.console.data(f"  hint: {one_line(one.hint)}")
-    summary = ", ".join(f"{count} {level}{'s' if count != 1 else ''}" for level, count in counts.items())
+    summary = ", ".join(counted(count, level) for level, count in counts.items())
     context.console.say(Notice("notice", "validated", summary if unique else "nothing to report"))
     return int(failed)
 

@@ -356,7 +356,7 @@ def test_what_toml_cannot_hold_is_left_out_by_name_and_breaks_nothing() -> None:
     lost = VisibleSkill("x", "/w/p/\udcff/SKILL.md", "/t/x", "project", False)
     plan = planned("codex", composed(subagents=(sub,), visible_skills=(lost, visible("two", False))))
     assert [entry["path"] for entry in overrides(plan)["skills.config"]] == ["/w/p/.agents/skills/two/SKILL.md"]
-    assert "1 skills of this tree are visible" in said(plan, "skills-visible")[0]
+    assert "1 skill of this tree is visible" in said(plan, "skills-visible")[0]
     assert "helper" in said(plan, "subagent-omitted")[0]
 
 

@@ -715,7 +715,7 @@ outfitter: layer: home /M/home/.agents
 outfitter: agent: reviewer (/M/project/.agents/settings.yml:1) in layer project, /M/project/.agents/agents/reviewer/agent.md
 outfitter: harness: claude (command line), /M/bin/claude
 outfitter: isolation: inherit (default)
-outfitter: state: 1 of 1 paths at their defaults
+outfitter: state: 1 of 1 path at the default
 outfitter: stage: load layers N ms
 outfitter: stage: merge settings N ms
 outfitter: stage: choose harness N ms

@@ -88,7 +88,7 @@ mcp.json changed in this run: 1 modified. Copy to /M/home/.pi/agent/mcp.json? [p
 outfitter: warning: mcp.json: saved this once, but the choice could not be recorded: /M/project/.agents/settings.local.yml: the file is written in a way that cannot be edited safely
 outfitter: warning: persisted change not saved: mcp.json for /M/home/.pi/agent/mcp.json (changed on both sides); the durable file was left as before, this run's kept in /M/home/.local/state/outfitter/conflicts/<attempt>/<id>
   hint: outfitter conflicts list
-outfitter: notice: kept until you take or drop it: 1 file, 1 bytes in all
+outfitter: notice: kept until you take or drop it: 1 file, 1 byte in all
 --- codes: always-not-recorded conflicts-kept persisted-change-conflict
 """)
 
@@ -250,6 +250,33 @@ outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-b
 """)
 
 
+def test_a_run_directory_that_is_not_as_it_was_made(project):
+    project.run("run", script=[KILL_THE_LAUNCHER])
+    (root,) = project.run_directories()
+    (root / "lock").unlink()
+    assert told(project, "recover") == snapshot("""\
+exit 1
+--- stderr
+outfitter: warning: the run <attempt> (a, pi) is not touched: /M/tmp/outfitter-a-pi-XXXXXXXX: its lock file is gone
+  hint: if nothing of it runs any more: echo 'outfitter run 1' > /M/tmp/outfitter-a-pi-XXXXXXXX/lock; outfitter recover; or: outfitter recover --forget <attempt>
+--- codes: untouched
+""")
+    shutil.rmtree(root)
+    root.write_text("")
+    assert told(project, "recover") == snapshot("""\
+exit 1
+--- stderr
+outfitter: warning: the run <attempt> (a, pi) is not touched: /M/tmp/outfitter-a-pi-XXXXXXXX: it is no directory any more
+  hint: look after what is there, then: outfitter recover --forget <attempt>
+--- codes: untouched
+""")
+    assert told(project, "recover", "--list") == snapshot("""\
+exit 0
+<attempt>  not touched: its run directory is not as it made it (it is no directory any more)
+    a, pi: /M/tmp/outfitter-a-pi-XXXXXXXX
+""")
+
+
 def test_what_is_found_beside_the_projection(project):
     script = [["write", "trust.json.new", "1"], ["run", 'mv "$PI_CODING_AGENT_DIR" "$PI_CODING_AGENT_DIR.old"']]
     assert told(project, "run", script=script) == snapshot("""\
@@ -338,7 +365,7 @@ outfitter: warning: /M/tmp/outfitter-a-pi-XXXXXXXX: made by a process that outli
 --- codes: remnant
 """)
     assert told(project, "doctor").partition("remnants:")[2].partition("\nok")[0] == snapshot("""\
- 1 named as a run directory is, without its marker or a journal
+ 1 directory is named as a run's is, without its marker or a journal
          - /M/tmp/outfitter-a-pi-XXXXXXXX
          hint: outfitter recover --list\
 """)

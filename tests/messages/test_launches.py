@@ -318,8 +318,8 @@ def test_codex_in_a_place_that_no_override_can_name(machine):
     assert told(machine, "run", "a", "--harness", "codex", cwd=there) == snapshot("""\
 exit 0
 --- stderr
-outfitter: warning: 1 skills of this tree are visible to codex although the agent does not select them
-  hint: their paths are no Unicode text, which an override could hold
+outfitter: warning: 1 skill of this tree is visible to codex although the agent does not select it
+  hint: an override cannot hold a path that is no Unicode text
 outfitter: notice: codex has no strict MCP isolation: the agent's MCP servers are additive to those of the user's own configuration
 --- codes: mcp-additive skills-visible
 """)

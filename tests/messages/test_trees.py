@@ -63,7 +63,7 @@ warning: /M/project/.agents/agents/said/agent.md:3: description is not valid YAM
   hint: write description: "Use: when asked"
 warning: /M/project/.agents/agents/under/agent.md: mainAgent: false; it is meant as a subagent
 note: /M/project/.agents/agents/loud/hooks: hooks are reserved and not projected
-note: /M/project/.agents: not projected: workflows/ (1 files)
+note: /M/project/.agents: not projected: workflows/ (1 file)
 note: /M/project/.agents/skills/twice/scripts/run.sh: has #! but no execute bit
 --- stderr
 outfitter: notice: 2 errors, 18 warnings, 3 notes
