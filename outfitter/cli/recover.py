@@ -10,8 +10,11 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.render import notice_json, one_line
 from outfitter.edges.remnants import Remnant, clear, remnants
+from outfitter.edges.runs import LOCK, MARKER
+from outfitter.edges.stale import LOCK_GONE
 from outfitter.errors import EffectFailed, UsageError
 from outfitter.host import Journalled
+from outfitter.model.projection import Record
 from outfitter.model.request import Notice
 from outfitter.railway import fold, perform
 from outfitter.recovery import Recovered, recover
@@ -23,7 +26,7 @@ EXAMPLES = ("outfitter recover --list", "outfitter recover", "outfitter recover 
 CONDITIONS = {
     "live": "live: its launcher, its harness or a process they left behind still holds its lock",
     "gone": "gone: its run directory is no longer there",
-    "other": "not touched: something else stands in its place, or its lock file is gone",
+    "other": "not touched: its run directory is not as it made it",
     "unreadable": "not touched: its journal cannot be read",
 }
 PHASES = {
@@ -49,7 +52,7 @@ def arguments(made: argparse.ArgumentParser) -> None:
 
 
 def main(words: list[str], context: Context) -> int:
-    """0: nothing is left to do; 1: something could not be saved, a journal cannot be read, or a remnant holds something."""
+    """0: nothing is left to do; 1: something could not be saved, is not known to be a run's, or a journal cannot be read."""
     given = parser("recover", SUMMARY, arguments, EXAMPLES).parse_args(words)
     if given.list:
         return _list(context, given.json)
@@ -122,13 +125,16 @@ def _run_json(one: Journalled) -> dict[str, Any]:
 
 
 def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> int:
-    unreadable = [one for one in context.host().runs.journals() if one.condition == "unreadable"]
+    journals = context.host().runs.journals()
+    unreadable = [one for one in journals if one.condition == "unreadable"]
+    odd = [(one, one.record) for one in journals if one.condition == "other" and one.record is not None]
     back = tuple((one, clear(one)) for one in remnants(context.ambient) if one.proven)
     if as_json:
         context.console.document(
             {
                 "recovered": [_recovered_json(one) for one in finished],
                 "unreadable": [{"run": one.run_id, "reason": one.reason} for one in unreadable],
+                "untouched": [{"run": one.run_id, "root": record.root, "reason": one.reason} for one, record in odd],
                 "remnants": [{"root": one.root, "entries": one.entries, "removed": gone} for one, gone in back],
             }
         )
@@ -136,14 +142,26 @@ def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> i
         for one in finished:
             for notice in one.notices:
                 context.console.say(notice)
-        for notice in (_remnant(one, gone) for one, gone in back):
+        for notice in (*(_untouched(*pair) for pair in odd), *(_remnant(*pair) for pair in back)):
             context.console.say(notice)
         for bad in unreadable:
             context.console.data(f"{bad.run_id}  {_state(bad)}")
-        if not finished and not unreadable and not back:
+        if not finished and not unreadable and not odd and not back:
             context.console.data("nothing to recover")
     open_ends = any(one.ending == "unsaved" for one in finished) or not all(gone for _, gone in back)
-    return 1 if unreadable or open_ends else 0
+    return 1 if unreadable or odd or open_ends else 0
+
+
+def _untouched(one: Journalled, record: Record) -> Notice:
+    """A run whose directory cannot be shown to be its own: what to do is for somebody who can look."""
+    text = f"the run {one.run_id} ({record.agent}, {record.harness}) is not touched: {record.root}: {one.reason}"
+    forget = f"outfitter recover --forget {one.run_id}"
+    if one.reason != LOCK_GONE:
+        return Notice("warning", "untouched", text, f"look after what is there, then: {forget}")
+    mark = f"echo {quote(MARKER.decode().strip())} > {quote(f'{record.root}/{LOCK}')}"
+    return Notice(
+        "warning", "untouched", text, f"if nothing of it runs any more: {mark}; outfitter recover; or: {forget}"
+    )
 
 
 def _remnant(one: Remnant, gone: bool) -> Notice:

@@ -8,7 +8,9 @@ import stat
 from collections.abc import Iterator
 from typing import Literal
 
-from outfitter.edges.runs import LOCK, LOCK_BEFORE, Lock, journal_directory
+from attrs import evolve
+
+from outfitter.edges.runs import LOCK, LOCK_BEFORE, MARKER, Lock, journal_directory
 from outfitter.host import Journalled, Token
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
@@ -16,6 +18,7 @@ from outfitter.record import decode
 
 JOURNAL_LIMIT = 64 * 1024 * 1024
 HOUR_NS = 3600 * 1_000_000_000
+LOCK_GONE = "its lock file is gone"
 Condition = Literal["live", "dead", "gone", "other", "unreadable"]
 
 
@@ -27,9 +30,9 @@ def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
     """
     _tidy(ambient)
     for found in read_all(ambient):
-        record = found.record
-        if record is None or record.phase in ("unsaved", "retained"):
+        if found.record is None or found.record.phase in ("unsaved", "retained"):
             continue
+        record = as_mounted(found.record)
         token, condition = claim(record)
         if token is not None:
             yield record, token
@@ -55,10 +58,12 @@ def journals(ambient: Ambient) -> tuple[Journalled, ...]:
     seen = []
     for found in read_all(ambient):
         if found.record is not None:
-            token, condition = claim(found.record)
+            record = as_mounted(found.record)
+            token, condition = claim(record)
             if token is not None:
                 os.close(token.descriptor)
-            seen.append(found._replace(condition=condition))
+            reason = _why_other(record) if condition == "other" else ""
+            seen.append(found._replace(record=record, condition=condition, reason=reason))
         else:
             seen.append(found)
     return tuple(sorted(seen, key=lambda found: (found.record.started_ns if found.record else 0, found.run_id)))
@@ -111,6 +116,45 @@ def drop(ambient: Ambient, record: Record) -> None:
             os.unlink(f"{journal_directory(ambient)}/{record.run_id}.json")
         except OSError:
             return
+
+
+def as_mounted(record: Record) -> Record:
+    """The record with the device number that its run directory's file system has now: a restart may give it another.
+
+    Device and inode say that the directory is the one that was made. With another device it still is where its name, which
+    nobody else draws, its inode and its owner are the same, and the lock in it bears the marker: more than what the sweep asks for.
+    That what is settled belongs to this run is shown by the baseline's digest, too.
+    """
+    try:
+        at = os.lstat(record.root)
+        moved = record.inode and at.st_ino == record.inode and at.st_dev != record.device and at.st_uid == record.uid
+        if moved and stat.S_ISDIR(at.st_mode) and _bears_marker(record):
+            return evolve(record, device=at.st_dev)
+    except OSError:
+        return record
+    return record
+
+
+def _bears_marker(record: Record) -> bool:
+    lock = os.open(f"{record.root}/{LOCK}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        at = os.fstat(lock)
+        whole = stat.S_ISREG(at.st_mode) and at.st_uid == record.uid
+        return whole and os.pread(lock, len(MARKER), 0) == MARKER
+    finally:
+        os.close(lock)
+
+
+def _why_other(record: Record) -> str:
+    """Why a run directory is not taken for the one that was journalled."""
+    try:
+        at = os.lstat(record.root)
+        if stat.S_ISDIR(at.st_mode) and (at.st_ino, at.st_uid) == (record.inode, record.uid):
+            names = os.listdir(record.root)
+            return LOCK_GONE if LOCK not in names else "its lock file is not its own"
+    except OSError as error:
+        return error.strerror or str(error)
+    return "another directory stands in its place" if stat.S_ISDIR(at.st_mode) else "it is no directory any more"
 
 
 def claim(record: Record) -> tuple[Token | None, Condition]:

@@ -81,6 +81,8 @@ def printed(tmp_path_factory):
     back = machine.tmp / "outfitter-full-pi-abcdefgh"
     back.mkdir()
     machine.put(machine.home / ".local/state/outfitter/removed", f"{back}\0")
+    retained = next(path for path in machine.run_directories() if (path / "originals").exists())
+    (retained / "lock").unlink()
     ask("recover --list", "recover", "--list")
     ask("recover", "recover")
     ask("demo", "demo", "--harness", "stand-in")

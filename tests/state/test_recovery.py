@@ -282,3 +282,92 @@ def test_forgetting_leaves_the_run_directory_as_it_is(machine):
     ended = machine.run("recover", "--forget", run["run"], "--json")
     assert json.loads(ended.out) == {"schema_version": 1, "forgotten": run["run"], "root": str(root)}
     assert (root / "projection/odd").read_text() == "1"
+
+
+def restarted(machine, **more):
+    """As after a restart that gave the temporary root's file system another device number."""
+    edit(journal(machine), device=json.loads(journal(machine).read_text())["device"] + 1, **more)
+
+
+@pytest.mark.parametrize("command", [("run", "a"), ("recover",)])
+def test_another_device_number_after_a_restart_hinders_no_recovery(machine, command):
+    session = history(machine)
+    killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    restarted(machine)
+    ended = machine.run(*command)
+    assert (ended.code, "recovered" in ended.err) == (0, True)
+    assert session.read_text() == '{"n":1}\nk\n'
+    assert not machine.run_directories()
+
+
+@pytest.mark.parametrize("phase", ["preparing", "settled", "unsaved"])
+def test_in_any_phase(machine, phase):
+    session = history(machine)
+    killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    restarted(machine, phase=phase)
+    assert machine.run("recover").code == 0
+    assert session.read_text() == '{"n":1}\n' + ("k\n" if phase == "unsaved" else "")
+    assert not machine.run_directories()
+    assert not list((machine.home / ".local/state/outfitter/runs").glob("*.json"))
+
+
+def test_a_retained_run_is_still_shown_after_a_restart(machine):
+    machine.agent()
+    assert machine.run("run", "a", "--retain-projection", script=[["write", "odd", "1"]]).code == 0
+    restarted(machine)
+    assert "odd" in machine.run("diff").out
+
+
+@pytest.mark.parametrize(
+    ("act", "why"),
+    [
+        (lambda root, _: (root / "lock").write_text(""), "its lock file is not its own"),
+        (lambda root, _: (root / "lock").write_text("outfitter run 2\n"), "its lock file is not its own"),
+        (lambda root, _: (root / "lock").unlink(), "its lock file is gone"),
+        (lambda root, _: os.chown(root / "lock", 65534, 65534), "its lock file is not its own"),
+        (lambda _, path: edit(path, inode=json.loads(path.read_text())["inode"] + 1), "another directory"),
+        (lambda root, _: (shutil.move(root, f"{root}.x"), root.symlink_to(f"{root}.x")), "it is no directory any more"),
+    ],
+    ids=["empty lock", "another marker", "no lock", "another's lock", "inode", "link"],
+)
+def test_what_only_resembles_it_after_a_restart_is_left_and_named_each_time(machine, act, why):
+    session = history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    restarted(machine)
+    act(root, journal(machine))
+    assert machine.run("run", "a").err == ""
+    run = journal(machine).stem
+    for _ in range(2):
+        ended = machine.run("recover")
+        assert (ended.code, ended.err.count(f"{root}: {why}")) == (1, 1), ended.err
+        assert f"outfitter recover --forget {run}" in ended.err
+    assert why in machine.run("recover", "--list").out
+    assert (root / f"projection/projects/{machine.slug()}/s1.jsonl").read_text() == '{"n":1}\nk\n'
+    assert session.read_text() == '{"n":1}\n'
+    assert machine.run("recover", "--forget", run).code == 0
+    assert machine.run("recover").out == "nothing to recover\n"
+    assert root.exists()
+
+
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_run_that_lost_its_lock_is_recovered_by_doing_what_is_said(machine, restart):
+    session = history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    (root / "lock").unlink()
+    if restart:
+        restarted(machine)
+    said = machine.run("recover").err
+    command = said.partition("runs any more: ")[2].partition("; outfitter recover;")[0]
+    assert os.system(command) == 0
+    assert machine.run("recover").code == 0
+    assert session.read_text() == '{"n":1}\nk\n'
+    assert not machine.run_directories()
+
+
+def test_the_baseline_shows_whose_run_it_is_after_a_restart(machine):
+    session = history(machine)
+    root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
+    restarted(machine, baseline_digest="00" * 32)
+    assert machine.run("recover").code == 1
+    assert root.exists()
+    assert session.read_text() == '{"n":1}\n'
