@@ -14,6 +14,7 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from outfitter.adapters import Adapter
+from outfitter.adapters.controls import UNSUPPORTED
 from outfitter.containment import faults
 from outfitter.errors import CompositionFailed
 from outfitter.host import Occupied, Projecting, Runs, Terminal
@@ -36,7 +37,7 @@ def plan_projection(
 ) -> Outcome[ProjectionPlan]:
     """The adapter's plan, checked: every path stays inside the projection, no path is of two kinds, unsupported elements warned.
 
-    Each element that the adapter cannot project is one warning here, whether the adapter or its plan names it (spec/40).
+    Each element that the adapter cannot project is one warning (spec/40): the plan's own, which may say more, else one from here.
     """
     return adapter.plan(request, settings, composition, strategies, facts).bind(
         partial(_admit, adapter, composition, facts)
@@ -49,12 +50,13 @@ def _admit(adapter: Adapter, composition: Composition, facts: Facts, plan: Proje
         hint = "rename what makes the path: an overlay file, a skill, a command or a subagent"
         return Failure(CompositionFailed(f"{adapter.id}: {'; '.join(wrong)}", hint))
     elements = tuple(dict.fromkeys((*plan.unsupported, *adapter.unsupported_elements(composition))))
-    warnings = tuple(_unsupported(adapter.id, element) for element in elements)
+    said = {notice.message.partition(":")[0] for notice in plan.notices if notice.code == UNSUPPORTED}
+    warnings = tuple(_unsupported(adapter.id, element) for element in elements if element not in said)
     return Success(evolve(plan, unsupported=elements, notices=(*facts.notices, *plan.notices, *warnings)))
 
 
 def _unsupported(harness: str, element: str) -> Notice:
-    return Notice("warning", "unsupported-element", f"{element}: {harness} cannot be given this; it is left out")
+    return Notice("warning", UNSUPPORTED, f"{element}: {harness} cannot be given this; it is left out")
 
 
 def open_run(runs: Runs, prepared: Prepared) -> Effect[Occupied]:

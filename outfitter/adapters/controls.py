@@ -27,6 +27,10 @@ def effective_controls(composition: Composition, harness: str) -> Controls:
     )
 
 
+# The code of the warning for an element that a harness cannot be given; its message begins with the element and a colon.
+UNSUPPORTED = "unsupported-element"
+
+
 def unsupported_control(agent: str, harness: str, control: str) -> Notice:
     """The warning for a control that a harness cannot translate (006.5.9)."""
     return Notice("warning", "control-unsupported", f"agent {agent}: {harness} has nothing for controls.{control}")

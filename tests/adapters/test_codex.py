@@ -148,7 +148,9 @@ def test_006_6_6_what_codex_cannot_project_is_named() -> None:
         ),
     )
     assert plan.unsupported == ("skills", "tools", "prompt_template", "plugins")
-    assert "one" in said(plan, "skills-out-of-reach")[0]
+    assert said(plan, "unsupported-element") == [
+        "skills: codex reads those in the home's and the project's skills/ alone; left out: one"
+    ]
 
 
 def test_006_6_7_extensions_are_never_reported() -> None:

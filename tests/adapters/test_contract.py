@@ -24,7 +24,7 @@ from outfitter.railway import fold
 from outfitter.survey import choose_harness
 from tests.adapters import example_harness
 from tests.adapters.elements import CREDENTIAL, ELEMENTS, ENV, SILENT, machine, projected, selecting, warnings_of
-from tests.adapters.samples import composed, request, settings
+from tests.adapters.samples import composed, request, settings, skill
 
 ALL = [*(adapter(name) for name in NAMES), example_harness.ADAPTER]
 STATE = ("symlink", "discard", "warn", "error", "prompt")
@@ -127,6 +127,19 @@ def _none(_value: object) -> None:
 def test_an_idle_agent_has_nothing_to_warn_of(one: Adapter) -> None:
     """spec/95 CLS-10."""
     assert warnings_of(projected(one, composed())) == set()
+
+
+@each
+@modes
+@pytest.mark.parametrize("element", [*ELEMENTS, "a skill out of reach"])
+def test_what_an_element_cannot_be_given_is_said_once(one: Adapter, isolated: bool, element: str) -> None:
+    """One selected thing leads to one warning at most, whoever has a reason to give it."""
+    made = selecting(element) if element in ELEMENTS else composed(skills=(skill("far"),))
+    plan = projected(one, made, isolated)
+    surplus = warnings_of(plan) - warnings_of(projected(one, composed(), isolated))
+    about = {text for text in surplus if text.startswith("unsupported-element") or element.split()[-1] in text}
+    assert len(about) <= 1
+    assert len(plan.unsupported) == sum(text.startswith("unsupported-element") for text in surplus)
 
 
 @each

@@ -359,12 +359,11 @@ outfitter: warning: /M/project/.agents/settings.yml:2: harness_defaults counts f
   hint: set it in ~/.agents/settings.yml if you want it
 outfitter: notice: CODEX_HOME is /M/nowhere, which is missing or empty; Codex stops where it does not exist
   hint: unset CODEX_HOME, or make the directory
-outfitter: warning: agent a: codex reads skills from the home's and the project's skills/ alone; not far
+outfitter: warning: skills: codex reads those in the home's and the project's skills/ alone; left out: far
 outfitter: notice: codex has no strict MCP isolation: the agent's MCP servers are additive to those of the user's own configuration
 outfitter: warning: harness_defaults.codex: codex cannot be given it: 'a"b' cannot stand in the path of an override; left out
-outfitter: warning: skills: codex cannot be given this; it is left out
 outfitter: warning: plugins: codex cannot be given this; it is left out
---- codes: codex-home codex-unwritable mcp-additive setting-ignored skills-out-of-reach unsupported-element
+--- codes: codex-home codex-unwritable mcp-additive setting-ignored unsupported-element
 """)
 
 
