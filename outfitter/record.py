@@ -24,6 +24,7 @@ def record_of(prepared: Prepared, root: str, device: int, inode: int) -> Record:
     (spec/50, "three kinds"). A declared path that a bridge merges by a rule of its own is handled as `bridge`.
     """
     plan, facts, ambient = prepared.plan, prepared.site.facts, prepared.request.ambient
+    out = prepared.request.out
     generated = generated_paths(plan)
     return Record(
         run_id=prepared.site.run_id,
@@ -46,6 +47,7 @@ def record_of(prepared: Prepared, root: str, device: int, inode: int) -> Record:
         bridges=plan.bridges,
         generated=generated,
         interactive=ambient.stdin_tty and ambient.stdout_tty,
+        out=posixpath.normpath(posixpath.join(ambient.cwd, out)) if out else "",
     )
 
 

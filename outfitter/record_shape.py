@@ -19,6 +19,7 @@ _A = TypeVar("_A")
 
 def record(value: dict[str, Any]) -> Record:
     """The record in a decoded object, every member checked and none left over; raises `ValueError` or `KeyError`."""
+    value = {**_SINCE, **value}
     checked = {field.name: _FIELDS[field.name](value.pop(field.name), field.name) for field in fields(Record)}
     if value:
         raise ValueError(f"unknown member {min(value)!r}")
@@ -154,6 +155,8 @@ _CHANGE = _row(
         "note": _text,
     },
 )
+# What journals of older versions do not have.
+_SINCE: Mapping[str, Any] = {"out": ""}
 _FIELDS: Mapping[str, Callable[[Any, str], Any]] = {
     "run_id": _run_id,
     "agent": _text,
@@ -178,4 +181,5 @@ _FIELDS: Mapping[str, Callable[[Any, str], Any]] = {
     "baseline_digest": _text,
     "interactive": _flag,
     "changes": _maybe(_many(_CHANGE)),
+    "out": _text,
 }

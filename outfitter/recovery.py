@@ -79,8 +79,9 @@ def _finish(host: Host, record: Record, token: Token) -> Effect[Recovered]:
         _tidy(host, record)
         if record.phase in ("preparing", "settled"):
             _remove(host.runs, record)
-            return done(Recovered(record, "removed"))
-        return guarded(lambda: _settle(host, record), "recover").lash(lambda error: _given_up(host, record, error))
+            return done(Recovered(record, "removed", notices=_unwritten(record)))
+        settled = guarded(lambda: _settle(host, record), "recover").lash(lambda error: _given_up(host, record, error))
+        return settled.map(lambda one: one._replace(notices=(*one.notices, *_unwritten(record))))
     finally:
         _quietly(lambda: host.runs.close(token))
 
@@ -139,6 +140,17 @@ def _stay(runs: Runs, record: Record, settlement: Settlement, why: str) -> Recov
     text = f"{_name(record)} could not be recovered whole: {why}; it stays in {record.root}"
     line = Notice("warning", "unsaved", text, "mend what stands in the way, then: outfitter recover")
     return Recovered(record, "unsaved", settlement, (line, *settlement.notices))
+
+
+def _unwritten(record: Record) -> tuple[Notice, ...]:
+    """That the evidence of a killed run does not exist: how its harness ended is known to nobody, so none can be made up (spec/70).
+
+    A run that was not killed, but left unsaved or retained, has written its own.
+    """
+    if not record.out or record.phase not in ("preparing", "started", "settled"):
+        return ()
+    text = f"{_name(record)} left no evidence in {record.out}: its launcher was killed before it could write it"
+    return (Notice("notice", "no-evidence", text),)
 
 
 def _journal(runs: Runs, record: Record, phase: Phase) -> None:

@@ -167,6 +167,7 @@ class Record(Value):
     `generated` holds projection-relative paths Outfitter wrote (files). `root` with `device` and `inode` names the run directory.
     `native` is the harness's own directory, which a launch inside this one looks through to.
     `interactive`: stdin and stdout are both terminals. Holds no contents and no credentials. `changes` is None until the run was settled.
+    `out` is where the run's evidence was to go, "" for none.
     """
 
     run_id: str
@@ -192,6 +193,7 @@ class Record(Value):
     baseline_digest: str = ""
     interactive: bool = False
     changes: tuple[Change, ...] | None = None
+    out: str = ""
 
     @property
     def projection(self) -> str:

@@ -250,6 +250,17 @@ outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-b
 """)
 
 
+def test_a_killed_launcher_that_was_to_leave_evidence(project):
+    project.run("run", "--out", "out", script=[KILL_THE_LAUNCHER])
+    assert told(project, "recover") == snapshot("""\
+exit 0
+--- stderr
+outfitter: notice: recovered the killed run <attempt> (a, pi): nothing was left to save
+outfitter: notice: the killed run <attempt> (a, pi) left no evidence in /M/project/out: its launcher was killed before it could write it
+--- codes: no-evidence recovered
+""")
+
+
 def test_a_run_directory_that_is_not_as_it_was_made(project):
     project.run("run", script=[KILL_THE_LAUNCHER])
     (root,) = project.run_directories()

@@ -371,3 +371,35 @@ def test_the_baseline_shows_whose_run_it_is_after_a_restart(machine):
     assert machine.run("recover").code == 1
     assert root.exists()
     assert session.read_text() == '{"n":1}\n'
+
+
+@pytest.mark.parametrize("phase", ["preparing", "started", "settled"])
+def test_the_evidence_that_a_killed_run_was_to_leave_is_said_to_be_missing(machine, phase):
+    out = machine.top / "out"
+    killed(machine, ["write", "odd", "1"], words=("run", "a", "--out", "../out"))
+    edit(journal(machine), phase=phase)
+    run = journal(machine).stem
+    ended = machine.run("run", "a", "--out", str(machine.top / "other"))
+    assert ended.code == 0
+    assert ended.err.count(f"the killed run {run} (a, pi) left no evidence in {out}: ") == 1
+    assert not out.exists()
+    assert "no evidence" not in machine.run("run", "a").err
+
+
+def test_a_run_that_wrote_its_evidence_and_could_not_save_is_not_said_to_lack_it(machine):
+    machine.agent()
+    ended = machine.run("run", "a", "--out", str(machine.top / "out"), script=[["write", "../x", "1"]])
+    assert ended.code == 0
+    assert machine.run("evidence", "verify", str(machine.top / "out")).code == 0
+    ended = machine.run("recover")
+    assert (ended.code, "no evidence" in ended.err) == (1, False)
+
+
+def test_a_journal_without_a_place_for_evidence_is_read_all_the_same(machine):
+    """Journals of versions that did not note it."""
+    killed(machine, ["write", "odd", "1"], words=("run", "a"))
+    value = json.loads(journal(machine).read_text())
+    del value["out"]
+    journal(machine).write_text(json.dumps(value))
+    assert machine.run("recover").code == 0
+    assert not machine.run_directories()
