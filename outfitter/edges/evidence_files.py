@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import stat
+import time
 from typing import Any
 
 from outfitter.edges.private_files import put_json
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
 
 LIMIT = 256 << 20
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_STAGING = ".outfitter-"
+# Between making its staging directory and taking the lock on it a live launcher needs microseconds.
+_SETTLED_SECONDS = 1.0
 
 
 def check_root(root: str) -> str:
@@ -101,14 +107,40 @@ def _unusable(root: str) -> str:
 
 
 def _write_beside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
-    staging = f"{root}.outfitter-{os.urandom(6).hex()}.tmp"
+    _tidy(root)
+    staging = f"{root}{_STAGING}{os.urandom(6).hex()}.tmp"
     os.mkdir(staging, 0o700)
+    held = os.open(staging, _DIRECTORY)
     try:
+        fcntl.flock(held, fcntl.LOCK_EX)
         _fill(staging, trace, result)
         os.rename(staging, root)
         _flush(os.path.dirname(root))
     finally:
+        os.close(held)
         _discard(staging)
+
+
+def _tidy(root: str) -> None:
+    """Take away what a launcher that was killed while it wrote a pair for the same root left beside it; a live one holds its own."""
+    parent, name = os.path.split(root)
+    try:
+        beside = os.listdir(parent)
+    except OSError:
+        return
+    for found in beside:
+        if found.startswith(name + _STAGING) and found.endswith(".tmp"):
+            staging = os.path.join(parent, found)
+            try:
+                held = os.open(staging, _DIRECTORY)
+                try:
+                    if time.time() - os.fstat(held).st_ctime > _SETTLED_SECONDS:
+                        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        _discard(staging)
+                finally:
+                    os.close(held)
+            except OSError:
+                continue
 
 
 def _fill(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """spec/70: ROOT holds both files or neither, whatever moment the writer is killed at."""
 
+import fcntl
 import json
 import os
 import stat
@@ -59,6 +60,29 @@ def test_killed_at_any_moment_the_root_holds_both_or_neither(tmp_path, monkeypat
             break
     assert point > 10, "the writer was interrupted at too few points to say anything"
     assert both(root) == [True, True]
+
+
+def test_what_a_killed_writer_left_beside_the_root_goes_with_the_next_pair_for_it(tmp_path, monkeypatch):
+    root = str(tmp_path / "out")
+    kept = ["out.outfitter-mine", "out2.outfitter-0123456789ab.tmp", "other.tmp"]
+    for name in (*kept, "out.outfitter-0123456789ab.tmp"):
+        evidence_files._fill(str(tmp_path / name), {"a": 1}, {"b": 2})
+    full = tmp_path / "out.outfitter-ba9876543210.tmp"
+    evidence_files._fill(str(full), {"a": 1}, {"b": 2})
+    (full / "theirs").write_text("1")
+    live = os.open(tmp_path / "out2.outfitter-0123456789ab.tmp", os.O_RDONLY)
+    fcntl.flock(live, fcntl.LOCK_EX)
+    monkeypatch.setattr(evidence_files, "_SETTLED_SECONDS", -1.0)
+    write_pair(root, {"a": 1}, {"b": 2})
+    assert sorted(os.listdir(tmp_path)) == sorted([*kept, "out", full.name])
+    assert os.listdir(full) == ["theirs"]
+    write_pair(str(tmp_path / "out2"), {"a": 1}, {"b": 2})
+    assert (tmp_path / "out2.outfitter-0123456789ab.tmp/result").exists(), "somebody is writing it"
+    os.close(live)
+    monkeypatch.setattr(evidence_files, "_SETTLED_SECONDS", 3600.0)
+    os.rename(tmp_path / "out2", tmp_path / "out3")
+    write_pair(str(tmp_path / "out2"), {"a": 1}, {"b": 2})
+    assert (tmp_path / "out2.outfitter-0123456789ab.tmp/result").exists(), "too young to tell"
 
 
 def test_where_a_rename_cannot_replace_the_root_the_pair_is_written_inside(tmp_path, monkeypatch):
