@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO, NamedTuple
 
 from outfitter.batch import TASK_ARGUMENTS, Attempt, from_pair
@@ -21,6 +22,7 @@ GRACE = 15.0
 LOOK_SECONDS = 0.25
 # A batch that was interrupted says so in its root, where an attempt sees it on whatever machine it runs.
 STOP = "interrupted"
+_LONGEST_NOTE = 1000
 
 
 class Task(NamedTuple):
@@ -53,7 +55,7 @@ def finished(root: str, key: str) -> Attempt | None:
         return None
     pair = read_pair(place)
     if not pair.mismatches:
-        return from_pair(key, os.path.relpath(place, root), pair.result, ran=False)
+        return _verified(root, key, pair, ran=False)
     if _lone_veto(pair.result):
         _set_aside(root, key, pair._replace(mismatches=()), "the harness was never started")
     else:
@@ -78,14 +80,41 @@ def run_attempt(task: Task) -> Attempt:
         if os.path.lexists(place):
             _set_aside(task.root, task.key, pair, "the batch was interrupted")
         return Attempt(task.key, "skipped", "interrupted", code, "", True, seconds)
-    if timed_out and (pair.mismatches or pair.result["verdict"] != "pass"):
-        return Attempt(
-            task.key, "failed", f"timed out after {task.timeout:g} s", code, _relative(task.root, place), True, seconds
-        )
     if not pair.mismatches:
-        return from_pair(task.key, os.path.relpath(place, task.root), pair.result, ran=True, seconds=seconds)
+        return _verified(task.root, task.key, pair, ran=True, seconds=seconds)
+    if timed_out:
+        return Attempt(task.key, "failed", _too_long(task), code, _relative(task.root, place), True, seconds)
     reason = str(pair.result["termination_reason"]) if _lone_veto(pair.result) else "no evidence was left"
     return Attempt(task.key, "failed", reason, code, "", True, seconds)
+
+
+def _verified(root: str, key: str, pair: Pair, *, ran: bool, seconds: float = 0.0) -> Attempt:
+    """The attempt of a pair that holds. Why the batch itself ended it is no part of the pair, and is told from the note beside its output."""
+    found = from_pair(key, os.path.relpath(attempt_root(root, key), root), pair.result, ran=ran, seconds=seconds)
+    note = _noted(root, key) if found.outcome == "failed" else ""
+    return found._replace(reason=note) if note else found
+
+
+def _too_long(task: Task) -> str:
+    return f"timed out after {task.timeout:g} s"
+
+
+def _note_path(root: str, key: str) -> str:
+    return os.path.join(root, "output", f"{key}.reason")
+
+
+def _note(task: Task, reason: str) -> None:
+    """Write why an attempt is about to be ended, so that a batch that resumes gives the same reason."""
+    with suppress(OSError), _output(task, "reason") as file:
+        file.write(reason.encode())
+
+
+def _noted(root: str, key: str) -> str:
+    try:
+        with open(_note_path(root, key), "rb") as file:
+            return file.read(_LONGEST_NOTE).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _launch(task: Task) -> tuple[int, bool]:
@@ -96,6 +125,8 @@ def _launch(task: Task) -> tuple[int, bool]:
     command += ["-"] if task.harness == "codex" else []
     os.makedirs(os.path.join(task.root, "attempts"), mode=0o700, exist_ok=True)
     os.makedirs(os.path.join(task.root, "output"), mode=0o700, exist_ok=True)
+    with suppress(FileNotFoundError):
+        os.unlink(_note_path(task.root, task.key))
     with (
         _output(task, "out") as out,
         _output(task, "err") as err,
@@ -125,6 +156,8 @@ def _waited(process: subprocess.Popen[bytes], task: Task) -> bool:
         except subprocess.TimeoutExpired:
             late = time.monotonic() >= limit
         if late or interrupted(task.root):
+            if late:
+                _note(task, _too_long(task))
             _end(process)
             return late
 

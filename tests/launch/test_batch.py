@@ -1,6 +1,7 @@
 """A batch that is killed, interrupted or started from an odd place (seed 004, spec/70)."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,3 +101,17 @@ def test_of_batches_that_begin_at_once_one_has_the_root(machine):
     assert sorted(code for _, code in ended) == [0, 1, 1, 1]
     assert all("in use" in err for err, code in ended if code)
     assert (machine.home / "did").read_text() == "x\n"
+
+
+def test_why_an_attempt_was_ended_is_said_again_when_the_batch_is_resumed(machine):
+    words = (*tasks(machine, 1), "--timeout", "1")
+    for _ in range(2):
+        ended = machine.run(*words, script=[["run", "sleep 60"]])
+        (row,) = json.loads(ended.out)["inputs"]
+        assert (row["outcome"], row["reason"], row["exit_code"]) == ("failed", "timed out after 1 s", 143)
+        (machine.top / "results/batch_result.json").unlink()
+    (pair,) = (machine.top / "results/attempts").iterdir()
+    shutil.rmtree(pair)
+    for _ in range(2):
+        ended = machine.run(*words, script=[["exit", 3]])
+        assert rows(ended.out) == [("failed", "exit 3")], "the reason of an attempt that counts no more is gone"
