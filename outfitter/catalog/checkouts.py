@@ -12,15 +12,19 @@ from blake3 import blake3
 SLUG_LIMIT = 60
 
 
-def source_name(repository: str, ref: str | None = None) -> str:
-    """The folder of one repository at one ref: a readable slug of host and path without credentials, and 12 hex of BLAKE3.
+def source_name(repository: str, ref: str | None = None, path: str | None = None) -> str:
+    """The folder of one entry: a readable slug of host and path without credentials, and 12 hex of BLAKE3.
 
-    `repository` is a git address, or `owner/repo` on GitHub. Two spellings of credentials for one address share a folder.
+    `repository` is a git address, or `owner/repo` on GitHub. Entries of one repository that differ in ref or `path` have a
+    folder each: what one of them lacks in a new commit must not take the last good checkout from another. Two spellings of
+    credentials for one address, or of one path, share a folder.
     """
     address = without_credentials(uri_of(repository))
     bare = re.sub(r"^[a-z+]+://", "", address).removesuffix(".git").removesuffix("/")
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", bare).strip("-.")[:SLUG_LIMIT].strip("-.") or "source"
-    return f"{slug}-{blake3(chr(0).join((address, ref or '')).encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+    inner = posixpath.normpath(path) if path else "."
+    parts = (address, ref or "") if inner == "." else (address, ref or "", inner)
+    return f"{slug}-{blake3(chr(0).join(parts).encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
 
 
 def uri_of(repository: str) -> str:
@@ -53,8 +57,10 @@ def repository_of(entry: Mapping[str, Any]) -> str:
 
 def checkout(cache_directory: str, entry: Mapping[str, Any]) -> str:
     """The directory of an entry's cached checkout."""
-    ref = entry.get("ref")
-    name = source_name(repository_of(entry), str(ref) if ref is not None else None)
+    ref, path = entry.get("ref"), entry.get("path")
+    name = source_name(
+        repository_of(entry), str(ref) if ref is not None else None, str(path) if path is not None else None
+    )
     return posixpath.join(cache_directory, "sources", name, "checkout")
 
 

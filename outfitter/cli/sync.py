@@ -107,7 +107,9 @@ def _waiting(context: Context, source: str) -> None:
 def _tree(entry: Mapping[str, Any]) -> Check:
     def check(fetched: str) -> str:
         root = inside(fetched, entry.get("path"))
-        if not root or not os.path.isdir(root):
+        if not root:
+            return f"{entry.get('path')} leads out of the repository"
+        if not os.path.isdir(root):
             return f"has no directory {entry.get('path')}"
         if not set(TREE_NAMES) & set(os.listdir(root)):
             return (
@@ -147,4 +149,4 @@ def _line(row: Synced) -> str:
         detail = row.commit[:12]
     elif row.status == "failed" and row.commit:
         detail = f"{row.reason}; {row.commit[:12]} stays in use"
-    return f"{row.status:<10} {row.source}{'#' + row.ref if row.ref else ''}  {detail}".rstrip()
+    return f"{row.status:<10} {row.source}  {detail}".rstrip()

@@ -70,7 +70,7 @@ def _sync(
         problem = fetched.problem or check(fresh)
         if problem:
             return Synced("", "failed", commit=previous, previous=previous, reason=problem)
-        if fetched.commit == previous:
+        if fetched.commit == previous and _current(place).startswith(previous[:12]):
             _describe(place, fetched.commit, ref)
             return Synced("", "unchanged", commit=previous, previous=previous)
         kept = os.path.join("revisions", f"{fetched.commit[:12]}-{os.urandom(4).hex()}")
@@ -96,9 +96,14 @@ def _describe(place: str, commit: str, ref: str) -> None:
     os.rename(temporary, os.path.join(place, "state.json"))
 
 
+def _current(place: str) -> str:
+    """The revision in use, by the name of its folder; a sync killed before it described one has left another in `state.json`."""
+    return os.path.basename(os.path.realpath(os.path.join(place, "checkout")))
+
+
 def _tidy(place: str) -> None:
     """Remove what a killed sync left and all but the newest revisions. Called with the lock held: nobody else is fetching."""
-    current = os.path.basename(os.path.realpath(os.path.join(place, "checkout")))
+    current = _current(place)
     shelf = os.path.join(place, "revisions")
     names = sorted(os.listdir(shelf), key=lambda name: os.stat(os.path.join(shelf, name)).st_mtime_ns, reverse=True)
     spared = [current, *(name for name in names if name != current and not name.startswith("new-"))][:KEPT_REVISIONS]

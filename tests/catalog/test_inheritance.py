@@ -285,12 +285,12 @@ def test_cached_sources_and_remote_settings_are_read(stand):
     from outfitter.catalog.checkouts import source_name
 
     cache = "../home/.agents/cache/sources"
-    policy = source_name("acme/policy")
+    policy = source_name("acme/policy", path="team/settings.yml")
     stand.put(
         f"{cache}/{policy}/checkout/team/settings.yml",
         "sources: [{uri: 'https://u:p@host.example/x.git', ref: v1, path: sub}]\n",
     )
-    catalog = source_name("https://host.example/x.git", "v1")
+    catalog = source_name("https://host.example/x.git", "v1", "sub")
     stand.put(f"{cache}/{catalog}/checkout/sub/agents/far/agent.md", "Far away.")
     stand.put(f"{cache}/{catalog}/checkout/sub/settings.yml", "default_agent: evil\n")
     stand.put(".agents/settings.yml", "remote_settings: [{github: acme/policy, path: team/settings.yml}]\n")
@@ -319,6 +319,12 @@ def test_source_names_show_no_credentials_and_tell_refs_apart():
     assert secret.startswith("host.example-team-x-")
     assert source_name("acme/agents") == source_name("https://github.com/acme/agents.git")
     assert len({source_name("a/b"), source_name("a/b", "v1"), source_name("git@h:a/b")}) == 3
+    assert (
+        len({source_name("a/b"), source_name("a/b", None, "x"), source_name("a/b", "x"), source_name("a/b", "x", "x")})
+        == 4
+    )
+    assert source_name("a/b", "v1", "x") == source_name("a/b", "v1", "./x/")
+    assert source_name("a/b") == source_name("a/b", path=".") == source_name("a/b", path="")
     assert "/" not in source_name("../../../etc") + source_name("file:///tmp/x", "../..")
 
 

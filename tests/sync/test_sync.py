@@ -108,6 +108,107 @@ def test_a_broken_catalog_never_replaces_a_good_one(machine, catalog):
     assert machine.run("run", "shared").code == 0
 
 
+def committed(machine):
+    """What `outfitter sources` knows of each remote entry: its health and the first of its commit."""
+    rows = json.loads(machine.run("sources", "--json").out)["sources"]
+    return {row["source"].rpartition("/")[2]: (row["health"], row["commit"]) for row in rows if row["commit"]}
+
+
+@pytest.mark.parametrize("turn", [1, -1], ids=["good-first", "bad-first"])
+@pytest.mark.parametrize("other", [{"path": "two"}, {"path": "two", "ref": "main"}, {"ref": "main", "path": "./two/"}])
+def test_entries_of_one_repository_stand_for_themselves(machine, catalog, turn, other):
+    """A commit that has the one's tree and not the other's: the one goes on, the other stays as it was, and is named."""
+    catalog.put("two/agents/second/agent.md", "You are second, version one.")
+    sources(machine, *[{"uri": catalog.uri, "path": ".agents"}, {"uri": catalog.uri, **other}][::turn])
+    assert [row["status"] for row in sync(machine)[1]] == ["updated"] * 2
+    before = committed(machine)
+    catalog.git("rm", "-rq", "two")
+    catalog.agent("shared", "You are shared, version two.")
+    code, rows, _ = sync(machine)
+    assert (code, [row["status"] for row in rows][::turn]) == (1, ["updated", "failed"])
+    failed = rows[::turn][1]
+    assert failed["source"].endswith("#" + other["path"])
+    assert failed["reason"] == f"has no directory {other['path']}"
+    assert "version two" in json.dumps(machine.run("run", "shared").seen["texts"])
+    assert "second, version one" in json.dumps(machine.run("run", "second").seen["texts"])
+    after = committed(machine)
+    assert {health for health, _ in after.values()} == {"ok"}
+    assert sum(after[name] != before[name] for name in after) == 1
+    lines = machine.run("sync").out
+    assert f"#{other['path']}  has no directory {other['path']}; " in lines
+    assert "stays in use" in lines
+
+
+def test_a_path_that_was_never_there_leaves_the_others_usable(machine, catalog):
+    entries = [{"uri": catalog.uri, "path": path} for path in ("nosuch", ".agents", "../out", "a.txt", "nested")]
+    catalog.put("a.txt", "a file")
+    catalog.put("nested/.agents/agents.md", "x")
+    sources(machine, *entries)
+    code, rows, _ = sync(machine)
+    assert code == 1
+    assert [(row["source"].rpartition("#")[2], row["status"], row["reason"]) for row in rows] == [
+        ("nosuch", "failed", "has no directory nosuch"),
+        (".agents", "updated", ""),
+        ("../out", "failed", "../out leads out of the repository"),
+        ("a.txt", "failed", "has no directory a.txt"),
+        ("nested", "failed", "holds no .agents tree at nested: name one with `path`"),
+    ]
+    ended = machine.run("run", "shared")
+    assert ended.code == 0
+    assert "4 sources were never fetched" in ended.err
+
+
+def test_a_ref_that_goes_away_and_a_pinned_one_leave_each_other_alone(machine, catalog):
+    first = catalog.git("rev-parse", "HEAD")
+    catalog.git("branch", "topic")
+    entries = [{"uri": catalog.uri, "path": ".agents", **ref} for ref in ({"ref": first}, {"ref": "topic"}, {})]
+    sources(machine, *entries)
+    assert [row["commit"] for row in sync(machine)[1]] == [first] * 3
+    catalog.git("branch", "-D", "topic")
+    second = catalog.agent("shared", "You are shared, version two.")
+    code, rows, _ = sync(machine)
+    assert code == 1
+    assert [(row["status"], row["commit"]) for row in rows] == [
+        ("unchanged", first),
+        ("failed", first),
+        ("updated", second),
+    ]
+    assert "@topic" in rows[1]["source"]
+    assert {health for health, _ in committed(machine).values()} == {"ok"}
+
+
+@pytest.mark.parametrize("broken", ["a: [1\n", None], ids=["cut", "gone"])
+def test_settings_and_a_tree_of_one_repository_stand_for_themselves(machine, catalog, broken):
+    catalog.put("team.yml", "default_agent: shared\n")
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    machine.settings(f'remote_settings: [{{"uri": "{catalog.uri}", "path": "team.yml"}}]\n', under=machine.home)
+    assert [row["status"] for row in sync(machine)[1]] == ["updated"] * 2
+    if broken is None:
+        catalog.git("rm", "-q", "team.yml")
+    else:
+        catalog.put("team.yml", broken)
+    catalog.agent("shared", "You are shared, version two.")
+    code, rows, _ = sync(machine)
+    assert (code, [row["status"] for row in rows]) == (1, ["failed", "updated"])
+    assert rows[0]["source"].endswith("#team.yml")
+    assert "version two" in json.dumps(machine.run("run").seen["texts"])
+
+
+def test_a_sync_killed_before_it_described_a_revision_is_made_good(machine, catalog):
+    """The link is on a new revision, the description still names the old one, and the remote went back to that one."""
+    first = catalog.git("rev-parse", "HEAD")
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    sync(machine)
+    (place,) = (machine.home / ".agents/cache/sources").iterdir()
+    described = (place / "state.json").read_bytes()
+    catalog.agent("shared", "You are shared, version two.")
+    sync(machine)
+    (place / "state.json").write_bytes(described)
+    catalog.git("reset", "--hard", "--quiet", first)
+    assert [(row["status"], row["commit"]) for row in sync(machine)[1]] == [("updated", first)]
+    assert "version one" in json.dumps(machine.run("run", "shared").seen["texts"])
+
+
 def test_remote_settings_come_first_and_may_name_sources(machine, catalog, tmp_path):
     policy = Catalog(tmp_path / "policy")
     policy.put(
