@@ -1000,32 +1000,32 @@ def test_sync_with_a_catalog(machine, tmp_path):
     assert plain("sync") == snapshot("""\
 exit 1
 updated    file:///T/catalog#.agents  nothing -> <id>
-failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
+failed     file:///T/catalog#gone  has no directory gone
 """)
     assert plain("sync") == snapshot("""\
 exit 1
 unchanged  file:///T/catalog#.agents  <id>
-failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
+failed     file:///T/catalog#gone  has no directory gone
 """)
     catalog.agent("shared", "Two.")
     assert plain("sync") == snapshot("""\
 exit 1
 updated    file:///T/catalog#.agents  <id> -> <id>
-failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
+failed     file:///T/catalog#gone  has no directory gone
 """)
     assert plain("sources") == snapshot("""\
 exit 1
 1  project         ok    /M/project/.agents
 2  home            ok    /M/home/.agents
 3  source          ok    file:///T/catalog#.agents  default @ <id>
-4  source          path missing    file:///T/catalog#gone  default @ <id>
+4  source          never synchronized (outfitter sync)  file:///T/catalog#gone
 """)
     catalog.git("rm", "-rq", ".agents")
     catalog.put("other.txt", "x")
     assert plain("sync") == snapshot("""\
 exit 1
 failed     file:///T/catalog#.agents  has no directory .agents; <id> stays in use
-failed     file:///T/catalog#gone  has no directory gone; <id> stays in use
+failed     file:///T/catalog#gone  has no directory gone
 """)
 
 
