@@ -1,8 +1,11 @@
 """The closed set of things that can go wrong, each with its exit code (spec/80). Bugs are exceptions, not members."""
 
-from typing import NamedTuple, TypeAlias, assert_never
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
 
 from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
 
 
 class UsageError(NamedTuple):

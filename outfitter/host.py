@@ -4,8 +4,10 @@ Functions are whole jobs, not system calls. They raise `OSError` and nothing els
 A stage gets only the record it needs: `bridge` is handed no function that could remove a durable file.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from attrs import frozen
 
@@ -13,7 +15,7 @@ from outfitter.model.layers import Document, DocumentForm, Entry
 from outfitter.model.outcome import ChildExit, Identity, Row, Tree
 from outfitter.model.projection import LaunchPlan, Record
 from outfitter.model.request import Notice
-from outfitter.model.value import Value
+from outfitter.model.value import NamedTuple, Value
 from outfitter.railway import Effect, Outcome
 
 P = ParamSpec("P")

@@ -1,8 +1,9 @@
 """Carrying a plan out, path by path: the table of spec/50, "Materializing, before launch". Effects only through `Projecting`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from errno import EACCES, EDQUOT, EINVAL, EISDIR, ELOOP, ENOSPC, ENOTDIR, ENXIO, EPERM, EROFS
-from typing import NamedTuple
 
 from returns.result import Failure, Success
 
@@ -12,6 +13,7 @@ from outfitter.host import Projecting, Terminal
 from outfitter.model.outcome import Row
 from outfitter.model.projection import Projected, ProjectionPlan, Record, Seed, State
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 from outfitter.railway import Outcome
 from outfitter.tree import Folder
 

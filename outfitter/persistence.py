@@ -1,12 +1,15 @@
 """The entries of `state_persistence` as one harness sees them: which one decides a path, and what is wrong with them (spec/20, spec/50). Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from outfitter.adapters import NAMES, adapter
 from outfitter.model.request import Problem
 from outfitter.model.settings import KeyPath, Origin, Resolution, Settings, StatePath, Strategy
+from outfitter.model.value import NamedTuple
 
 SECTION = "state_persistence"
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

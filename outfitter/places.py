@@ -1,14 +1,17 @@
 """Where a request stands: its settings files and the roots of its trees, in order of precedence (spec/10, spec/20)."""
 
+from __future__ import annotations
+
 import posixpath
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.catalog.checkouts import checkout, inside, repository_of, without_credentials
 from outfitter.host import Sources
 from outfitter.model.layers import Document, LayerKind
 from outfitter.model.request import Notice, Problem, Request, resolved
 from outfitter.model.settings import Scope, ScopeKind, Settings
+from outfitter.model.value import NamedTuple
 
 FILES: tuple[tuple[str, ScopeKind, ScopeKind], ...] = (
     ("settings.local.yml", "project-local", "home-local"),

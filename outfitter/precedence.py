@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.model.request import Position
 from outfitter.model.settings import KeyPath, Origin, Scope
+from outfitter.model.value import NamedTuple
 
 
 class Leaf(NamedTuple):

@@ -1,12 +1,15 @@
 """The one table behind every copy back: adoption, `persist`, credentials, members, transcripts (spec/50, "One rule"). Pure."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from blake3 import blake3
 
 from outfitter.model.outcome import Identity
+from outfitter.model.value import NamedTuple
 
 # A durable file counts as it was at launch by time only if it is older than the launch by this much (spec/60).
 GRANULARITY_NS = 20_000_000

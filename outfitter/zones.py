@@ -1,12 +1,14 @@
 """Whose a path in a projection is, and under which strategy (spec/50, "Files in the projection are of three kinds"). Pure."""
 
+from __future__ import annotations
+
 import posixpath
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from outfitter.model.outcome import Zone
 from outfitter.model.projection import Bridge, Record, State
+from outfitter.model.value import NamedTuple
 
 
 class Ground(NamedTuple):

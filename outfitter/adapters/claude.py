@@ -1,9 +1,11 @@
 """Claude Code: the composition over the machine's own configuration, or as the whole of it (OFTR-006.5, 006.9.4; spec/40). Pure."""
 
+from __future__ import annotations
+
 import json
 import posixpath
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from attrs import evolve
 from returns.result import Failure
@@ -52,6 +54,7 @@ from outfitter.model.composition import Composition, Controls
 from outfitter.model.projection import Bridge, Facts, Generated, LaunchPlan, ProjectionPlan, Seed
 from outfitter.model.request import Notice, Request, resolved
 from outfitter.model.settings import Settings, Strategies
+from outfitter.model.value import NamedTuple
 from outfitter.railway import Outcome
 
 DIRECTORY = "CLAUDE_CONFIG_DIR"

@@ -1,8 +1,10 @@
 """Claude Code's command line: prompts as files, one merged append file, what passes through, and the order (006.5.4 to 7, 11). Pure."""
 
+from __future__ import annotations
+
 import posixpath
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from returns.result import Failure, Success
 
@@ -14,6 +16,7 @@ from outfitter.model.composition import Composition, Controls, Fragment
 from outfitter.model.projection import Facts, Generated
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Settings
+from outfitter.model.value import NamedTuple
 from outfitter.railway import Outcome, collect
 
 SYSTEM_FILE = "system-prompt.md"

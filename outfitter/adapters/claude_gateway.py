@@ -6,15 +6,18 @@ empty there. So is a key stored in the user's own state file, beside any token: 
 same name takes its place.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from returns.result import Failure, Success
 
 from outfitter.errors import CompositionFailed, UsageError
 from outfitter.model.composition import ModelTarget
+from outfitter.model.value import NamedTuple
 from outfitter.railway import Outcome
 
 # Whatever else could sign a request, or send it to another service; empty counts as unset there.

@@ -1,11 +1,13 @@
 """Model and thinking level as Claude Code takes them (spec/10 Models, spec/40; 006.9.4, 6). Pure."""
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
 
 from outfitter.adapters.models import selection
 from outfitter.model.composition import Composition, ModelTarget, Subagent
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 
 DIALECT = "anthropic-messages"
 _LEVELS = ("low", "medium", "high", "xhigh", "max")

@@ -1,10 +1,12 @@
 """Skills, commands and subagents as Claude Code loads them: a plugin when inherited, the configuration directory else (006.5.20). Pure."""
 
+from __future__ import annotations
+
 import json
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.adapters.claude_model import effort, subagent_model
 from outfitter.adapters.claude_tools import subagent_tools
@@ -12,6 +14,7 @@ from outfitter.adapters.controls import flat_name, skill_files
 from outfitter.model.composition import Composition, Skill, Subagent
 from outfitter.model.projection import Copied, Facts, Generated
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 
 MANIFEST = ".claude-plugin/plugin.json"
 # The project's own server file, and those of the tree that it may be a link to.

@@ -1,9 +1,12 @@
 """The little of the native `.claude.json` that an isolated run may see (006.5.12, 13; spec/95 JSN). Pure."""
 
+from __future__ import annotations
+
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 from outfitter.threeway import member_digest
 
 _KEPT = ("oauthAccount", "hasCompletedOnboarding")

@@ -1,12 +1,14 @@
 """Inherited or isolated (006.5.1, 22, 23), and where Claude Code writes: seed 000's table, its known scratch (spec/40, harness facts), and what is bridged (spec/50). Pure."""
 
+from __future__ import annotations
+
 import posixpath
 import re
-from typing import NamedTuple
 
 from outfitter.model.projection import Bridge, Facts, Seed
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Settings, StatePath, Strategies, Strategy
+from outfitter.model.value import NamedTuple
 
 # What inheriting stands on. The two prompt file flags are needed either way, and new versions do not list them one by one.
 _INHERITING = ("--plugin-dir", "--mcp-config")

@@ -5,12 +5,14 @@ whatever it says, but a denied `mcp__server` takes that server's tools, `mcp__*`
 offered, without `Agent` no subagent.
 """
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
 
 from outfitter.adapters.tools import Limits, limits, native_name, unknown_notices
 from outfitter.model.composition import Composition, Tools
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 
 ALL_SERVERS = "mcp__*"
 

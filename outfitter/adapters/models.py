@@ -1,10 +1,11 @@
 """A model selection as each harness can take it: words of other tools, dialects that would be lost (spec/10 Models, V16, 006.9). Pure."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from outfitter.errors import CompositionFailed
 from outfitter.model.composition import Composition, ModelTarget
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 
 # Model words of one program: what they mean to it, and nothing to others (spec/15 V16).
 _CLAUDE_WORDS = ("sonnet", "opus", "haiku")

@@ -1,13 +1,15 @@
 """Pi's flags and variables for what is no file: model, thinking, tools, extensions, jobs; and whether a launch is interactive. Pure."""
 
+from __future__ import annotations
+
 import re
 from itertools import pairwise
-from typing import NamedTuple
 
 from outfitter.adapters.models import selection
 from outfitter.adapters.tools import Limits, limits, shut_notices, unknown_notices, unnamed_servers
 from outfitter.model.composition import Composition, Controls
 from outfitter.model.request import Ambient, Notice
+from outfitter.model.value import NamedTuple
 
 JOBS = "DEEPWORK_ADDITIONAL_JOBS_FOLDERS"
 THINKING = ("off", "minimal", "low", "medium", "high", "xhigh", "max")

@@ -3,15 +3,17 @@
 Everything of ours stands below `outfitter/`, a folder Pi never looks into by itself, and reaches Pi through arguments.
 """
 
+from __future__ import annotations
+
 import posixpath
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from outfitter.adapters.controls import flat_name, skill_files
 from outfitter.adapters.pi_state import MCP_LOGINS, SCRATCH, TABLE
 from outfitter.model.composition import Command, Composition, Fragment, Overlay, Skill
 from outfitter.model.projection import Copied, Generated
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 
 OURS = "outfitter"
 # Overlay files that become part of a generated one.

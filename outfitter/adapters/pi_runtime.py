@@ -1,14 +1,17 @@
 """The declared files of Pi that a run generates: settings.json, keybindings.json, models.json, mcp.json (006.7, 006.8, 006.9.3). Pure."""
 
+from __future__ import annotations
+
 import posixpath
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.adapters.native_json import Json, json_bytes, json_object
 from outfitter.adapters.pi_keybindings import keybindings
 from outfitter.model.composition import Composition, Overlay
 from outfitter.model.projection import Facts, Generated
 from outfitter.model.request import Ambient, Notice
+from outfitter.model.value import NamedTuple
 
 NATIVE_FILES = ("settings.json", "keybindings.json", "models.json", "mcp.json", "auth.json")
 # What a provider without a credential is given, for Pi wants one to offer its models.

@@ -1,13 +1,15 @@
 """Where Pi keeps its transcripts: the session directory rule of OFTR-006.3.19 and spec/40. Pure."""
 
+from __future__ import annotations
+
 import posixpath
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from outfitter.model.composition import Controls
 from outfitter.model.projection import Facts
 from outfitter.model.request import Ambient, Notice, resolved
 from outfitter.model.settings import Strategies
+from outfitter.model.value import NamedTuple
 
 VARIABLE = "PI_CODING_AGENT_SESSION_DIR"
 _LONGEST_NAME = 255

@@ -5,11 +5,13 @@ a word that a harness has natively is that tool, else it is looked up among the 
 Nothing here ever widens: what cannot be expressed is left out of an allow list, and denied whole in a deny list.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from outfitter.model.composition import Tools
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 
 PORTABLE: tuple[str, ...] = ("read", "write", "edit", "bash", "grep", "find", "ls", "web_fetch", "web_search")
 

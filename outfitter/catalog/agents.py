@@ -1,8 +1,10 @@
 """Agents of all layers: where each id is defined, and its front matter decoded (spec/10, spec/15 V6, V11, V14, V17, V27)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.catalog.controls import ControlSet, controls
 from outfitter.catalog.demand import Demand
@@ -11,6 +13,7 @@ from outfitter.catalog.limits import Limits, limits
 from outfitter.catalog.names import is_readable, portable
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
 
 NO_AGENTS = ("README", "AGENTS", "readme", "Readme")
 _UNSET_MODELS = ("", "inherit", "default")

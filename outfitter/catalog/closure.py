@@ -3,8 +3,9 @@
 Run again and again while layers are read (`demand.wants` says what is missing), and a last time by `compose`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from outfitter.catalog import native, prompts
 from outfitter.catalog.agents import Agent
@@ -16,6 +17,7 @@ from outfitter.errors import CompositionFailed
 from outfitter.model.composition import Skill, Tools
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
+from outfitter.model.value import NamedTuple
 
 SERVER_FILES = ("mcp.json", "mcp_config.json")
 

@@ -1,10 +1,12 @@
 """`controls` of an agent: the generic block and each harness's own, decoded and inherited (spec/10)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from outfitter.catalog.fields import Fields, merged
 from outfitter.model.composition import Controls
+from outfitter.model.value import NamedTuple
 
 HARNESSES = ("pi", "claude", "codex")
 # An agent that set these would choose where the harness's state goes, or whose home it sees.

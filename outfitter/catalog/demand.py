@@ -7,9 +7,10 @@ The resolvers of this package ask a `Demand` for names, documents and digests. W
 from __future__ import annotations
 
 import posixpath
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.model.layers import Document, DocumentForm, Entry, Layer, Layers
+from outfitter.model.value import NamedTuple
 
 # Deep enough for every tree that people write; a listing this deep counts as the whole.
 DEEP = 48

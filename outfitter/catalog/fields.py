@@ -1,12 +1,15 @@
 """Typed reading of front matter and `config.json`: what has the wrong shape is a problem with its place, never a guess."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.catalog.names import slug
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath
+from outfitter.model.value import NamedTuple
 
 
 class Origin(NamedTuple):

@@ -1,10 +1,13 @@
 """Tool limits as trees write them, foreign spellings too: never wider than written (spec/10 `tools`, spec/15 V12 and V27)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.catalog.fields import Fields
 from outfitter.model.composition import Tools
+from outfitter.model.value import NamedTuple
 
 WRITING = ("edit", "write", "bash")
 # Keys of other tools that say nothing about what an agent may do.

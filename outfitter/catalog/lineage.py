@@ -1,6 +1,6 @@
 """Inheritance: an agent's ancestors in order, each once, and what it takes from them (spec/10, front matter table)."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.controls import ControlSet, inherited
@@ -10,6 +10,7 @@ from outfitter.catalog.limits import union
 from outfitter.errors import CompositionFailed
 from outfitter.model.composition import Tools
 from outfitter.model.request import Problem
+from outfitter.model.value import NamedTuple
 
 
 class Named(NamedTuple):

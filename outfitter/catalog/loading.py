@@ -1,7 +1,8 @@
 """A loadout's skills with their files: each resolved in its declarer's namespace, under one flat name (spec/10, spec/15 V7, V9)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.fields import Place, SkillPick, Source
@@ -11,6 +12,7 @@ from outfitter.catalog.skills import SkillSite, resolve, why_missing
 from outfitter.model.composition import Skill
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
 
 
 class Loading(NamedTuple):

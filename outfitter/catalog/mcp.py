@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from outfitter.model.composition import Server
 from outfitter.model.layers import Document, Layer
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath
+from outfitter.model.value import NamedTuple
 
 if TYPE_CHECKING:
     from outfitter.catalog.mcp_form import Form

@@ -1,7 +1,9 @@
 """Model registries: `models.json` over all layers, and what an agent's `model` resolves to (spec/10 Models, spec/15 V15 and V16, 006.9). Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from returns.result import Failure, Success
 
@@ -10,6 +12,7 @@ from outfitter.model.composition import ModelTarget
 from outfitter.model.layers import Document, Layer
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Settings
+from outfitter.model.value import NamedTuple
 from outfitter.railway import Outcome
 
 FILE = "models.json"

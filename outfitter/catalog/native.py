@@ -1,7 +1,8 @@
 """Native Pi overlays and DeepWork job roots of an agent's line (spec/10 tree, spec/40 Pi, 006.3.13 to 17, spec/95 CMP-04 to CMP-06)."""
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
 
 from outfitter.catalog.agents import Agent
 from outfitter.catalog.demand import DEEP, Demand
@@ -10,6 +11,7 @@ from outfitter.catalog.skills import is_off
 from outfitter.model.composition import Command, JobRoot, Knowledge
 from outfitter.model.layers import Entry
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 
 # Files of an overlay that are merged key by key rather than replaced (spec/40).
 MERGED = (".mcp.json", "mcp.json", "settings.json", "keybindings.json")

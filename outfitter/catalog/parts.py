@@ -1,9 +1,10 @@
 """The files of a skill: its own, and the references, scripts and assets that front matter adds (spec/10)."""
 
+from __future__ import annotations
+
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from outfitter.catalog.demand import DEEP, Demand
 from outfitter.catalog.fields import Fields, Origin, Source
@@ -13,6 +14,7 @@ from outfitter.catalog.skills import SkillSite
 from outfitter.model.composition import Part
 from outfitter.model.layers import Document, Entry
 from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
 
 _GLOB = re.compile(r"[*?\[]")
 

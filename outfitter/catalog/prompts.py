@@ -1,7 +1,8 @@
 """Prompt sources and the identity's fragments in order (spec/10 `file` and `repo_file`, spec/30, spec/15 V1)."""
 
+from __future__ import annotations
+
 import posixpath
-from typing import NamedTuple
 
 from outfitter.catalog.agents import Agent
 from outfitter.catalog.demand import Demand
@@ -11,6 +12,7 @@ from outfitter.catalog.skills import is_off
 from outfitter.model.composition import Fragment, FragmentKind
 from outfitter.model.layers import Document, Entry
 from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
 
 CONTEXT = ("agents.md", "AGENTS.md")
 SYSTEM = ("system-prompt.md",)

@@ -1,7 +1,8 @@
 """A loadout's MCP servers, each resolved in its declarer's namespace (spec/10: a parent's slug is the parent's)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from outfitter.catalog import mcp
 from outfitter.catalog.demand import Demand
@@ -9,6 +10,7 @@ from outfitter.catalog.lineage import Named
 from outfitter.catalog.loading import where
 from outfitter.model.composition import Server
 from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
 
 
 class Selected(NamedTuple):

@@ -1,10 +1,12 @@
 """Skills of all layers: where they are, and which one a loadout's slug means (spec/10, spec/15 V7 to V10, V30)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from outfitter.catalog.demand import DEEP, Demand
 from outfitter.catalog.names import is_readable
+from outfitter.model.value import NamedTuple
 
 CATEGORY_LEVELS = 4
 MANIFESTS = ("SKILL.md", "skill.md")

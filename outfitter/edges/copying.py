@@ -1,5 +1,7 @@
 """Files copied and digested in one reading, alone or many in as many processes as pay (spec/50, spec/60)."""
 
+from __future__ import annotations
+
 import errno
 import os
 from collections.abc import Callable, Sequence
@@ -7,12 +9,12 @@ from fcntl import ioctl
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from stat import S_IFMT, S_IFREG
 from struct import Struct
-from typing import NamedTuple
 
 from blake3 import blake3
 
 from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import packed
+from outfitter.model.value import NamedTuple
 from outfitter.tree import NO_DIGEST, NO_STAT, STAT, join
 
 BUFFER_SIZE = 1 << 20

@@ -3,12 +3,13 @@
 Only regular files are taken; mtimes are kept; modes become 0600 or 0700. Each copy and its source are digested in one reading.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from outfitter.edges import statcache
 from outfitter.edges.copying import DONE, SLOT, Copier, Known, Progress, Work
@@ -17,6 +18,7 @@ from outfitter.edges.finding import packed_directory
 from outfitter.host import Seen
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
 from outfitter.tree import GRANULARITY_NS, NO_DIGEST, STAT, Folder, Rows, join, pack, packed_row, tree_of
 
 TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")

@@ -1,12 +1,14 @@
 """The harness-neutral composition of one agent (spec/30): what `compose` gives and every adapter reads."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from attrs import frozen
 
 from outfitter.model.request import Notice
-from outfitter.model.value import Value
+from outfitter.model.value import NamedTuple, Value
 
 FragmentKind = Literal["system", "context", "append", "body", "run"]
 

@@ -1,13 +1,15 @@
 """`.agents` trees as they were read: layers, their listings and their parsed documents (spec/10)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from attrs import frozen
 
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Scope
-from outfitter.model.value import Value
+from outfitter.model.value import NamedTuple, Value
 
 LayerKind = Literal["project", "home", "source", "repository"]
 # "settings" is YAML that must also satisfy the settings schema: every settings file, remote ones too, is read in this form.

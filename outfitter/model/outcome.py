@@ -1,12 +1,13 @@
 """What came of a run: trees before and after, changes, decisions, and the report at the end (spec/50, spec/60)."""
 
+import typing
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 from attrs import frozen
 
 from outfitter.model.request import Notice
-from outfitter.model.value import Value
+from outfitter.model.value import NamedTuple, Value
 
 ChangeKind = Literal["added", "modified", "deleted", "mode", "kind", "replaced-link", "relinked"]
 Zone = Literal["generated", "declared", "unknown"]
@@ -16,7 +17,7 @@ Ending = Literal[
 SETTLED: tuple[Ending, ...] = ("durable", "adopted", "bridged", "persisted", "discarded")
 
 
-class Identity(NamedTuple):
+class Identity(typing.NamedTuple):
     """Where a file's bytes were last seen: if all of it is unchanged and not racy, the bytes are (spec/60)."""
 
     device: int
@@ -25,7 +26,7 @@ class Identity(NamedTuple):
     ctime_ns: int
 
 
-class Row(NamedTuple):
+class Row(typing.NamedTuple):
     """One entry of a fingerprinted tree: raw relative path, tag of spec/60 (`f x l d o u`), digest, size in bytes, permission bits.
 
     `note` is "" or what the reader must know: `unstable`, or for `u` the errno's name; for `l` the raw target is in `target`.

@@ -1,7 +1,9 @@
 """How a composition reaches one harness: the plan an adapter makes, and the record that outlives the launcher (spec/40, spec/50)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -10,7 +12,7 @@ from outfitter.model.composition import Composition
 from outfitter.model.outcome import Change, ChildExit, Row, Settlement, Snapshot
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Handling, ScopeKind, Settings, Strategies
-from outfitter.model.value import Value
+from outfitter.model.value import NamedTuple, Value
 from outfitter.railway import Outcome, fold
 
 

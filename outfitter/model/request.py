@@ -1,12 +1,14 @@
 """What one launch was asked to do, where it stands, and how it speaks: requests, ambient facts, notices."""
 
+from __future__ import annotations
+
 import posixpath
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from attrs import field, frozen
 
-from outfitter.model.value import Value
+from outfitter.model.value import NamedTuple, Value
 
 Level = Literal["notice", "warning", "error"]
 

@@ -1,12 +1,14 @@
 """Settings after the merge, and the strategies they resolve to (spec/20, seeds 000 and 001)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from attrs import frozen
 
 from outfitter.model.request import Notice, Position
-from outfitter.model.value import Value
+from outfitter.model.value import NamedTuple, Value
 
 ScopeKind = Literal["project-local", "project", "home-local", "home", "remote", "default"]
 HOME_SCOPES: tuple[ScopeKind, ...] = ("home-local", "home")

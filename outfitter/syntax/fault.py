@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from outfitter.model.request import Position
 from outfitter.model.settings import KeyPath
+from outfitter.model.value import NamedTuple
 
 MAXIMUM_DEPTH = 100
 MAXIMUM_NODES = 100_000
