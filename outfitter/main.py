@@ -80,7 +80,11 @@ def _guarded(name: str, words: list[str], speak: Console, as_json: bool) -> int:
         from outfitter.edges.ambient import context
 
         module = import_module(f"outfitter.cli.{name}")
-        return int(module.main(words, context(speak)))
+        if not speak.verbose or name == "run":
+            return int(module.main(words, context(speak)))
+        from outfitter.cli.details import told
+
+        return told(module.main, name, words, context(speak))
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else 1
     except KeyboardInterrupt:

@@ -44,6 +44,9 @@ def main(words: list[str], context: Context) -> int:
 
 
 def _act(options: argparse.Namespace, context: Context, cache: str) -> int:
+    if context.console.verbose:
+        for name, held in cache_tidy.contents(cache).items():
+            context.console.detail(f"{cache}/{name}: {counted(held.files, 'file')}, {counted(held.size, 'byte')}")
     if options.action == "dir":
         found = {name: counted._asdict() for name, counted in cache_tidy.contents(cache).items()}
         if options.json:

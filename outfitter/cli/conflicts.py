@@ -58,6 +58,7 @@ def main(words: list[str], context: Context) -> int:
     root = os.path.join(context.ambient.state_root, "conflicts")
     as_json = bool(getattr(given, "json", False))
     found = kept(root)
+    context.console.detail(f"kept contents: {root}: {len(found) or 'none'}")
     if given.action in (None, "list"):
         return _list(context, found, as_json)
     if given.action == "drop" and (given.id is None) == (given.older_than is None):

@@ -124,6 +124,8 @@ def _baseline(host: Host, record: Record) -> Snapshot:
 
 def _show(context: Context, given: argparse.Namespace, found: tuple[Record, tuple[Change, ...]]) -> int:
     record, changes = found
+    source = "as its run recorded them" if record.changes is not None else "found now, for it was never settled"
+    context.console.detail(f"record: {record.root}/run.json, {record.phase}; changes {source}")
     if given.json:
         document = diff_document(record, changes)
         if given.content:

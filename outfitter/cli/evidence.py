@@ -9,7 +9,7 @@ import os
 from outfitter.cli.context import Context
 from outfitter.cli.parser import count, days, json_option, parser
 from outfitter.edges.evidence_check import Pair, read_pair
-from outfitter.evidence.result import RESULT_PATH, reconstruct
+from outfitter.evidence.result import RESULT_PATH, TRACE_PATH, reconstruct
 from outfitter.evidence.verify import Mismatch
 
 SUMMARY = "Verify, replay, publish or prune the evidence that `outfitter run --out` leaves."
@@ -65,6 +65,8 @@ def main(words: list[str], context: Context) -> int:
         return (publish.publish if options.action == "publish" else publish.prune)(options, context)
     root = os.path.join(context.ambient.cwd, options.root)
     pair = read_pair(root)
+    for name, part in ((TRACE_PATH, pair.trace), (RESULT_PATH, pair.result)):
+        context.console.detail(f"{os.path.join(root, name)}: {'not usable' if part is None else 'read'}")
     return (_verify if options.action == "verify" else _replay)(context, pair, root, options.json)
 
 

@@ -12,6 +12,7 @@ from outfitter.cli.parser import json_option, parser
 from outfitter.edges.scan import scan
 from outfitter.model.outcome import Row, Tree
 from outfitter.model.request import Notice
+from outfitter.model.wording import counted
 from outfitter.railway import effect_error
 from outfitter.tree import STAT, pack
 
@@ -43,6 +44,10 @@ def main(words: list[str], context: Context) -> int:
         failed = effect_error("fingerprint", error)
         return context.fail(failed._replace(path=options.path), options.json)
     seconds = time.monotonic() - started
+    cached = "no cache asked" if options.no_cache else f"{tree.files_cached} known from the cache"
+    context.console.detail(
+        f"{options.path}: {counted(tree.files_read, 'file')} read, {cached}, {seconds * 1000:.1f} ms"
+    )
     noted = [] if tree.complete and not tree.files_read else remarked(tree)
     if options.json:
         context.console.document(_document(options.path, tree, noted, seconds, options.list))

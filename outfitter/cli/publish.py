@@ -15,6 +15,7 @@ from outfitter.edges.evidence_check import read_pair
 from outfitter.errors import EffectFailed, UsageError
 from outfitter.evidence.manifest import Binding, expired, manifest
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
+from outfitter.model.wording import counted
 
 
 def publish(options: argparse.Namespace, context: Context) -> int:
@@ -30,6 +31,8 @@ def publish(options: argparse.Namespace, context: Context) -> int:
             )
         binding = _binding(options, here)
         roots = [os.path.realpath(os.path.join(here, root)) for root in options.roots]
+        for root in roots:
+            context.console.detail(f"pair: {root}, to be kept in {directory}")
         for root in roots:
             _refuse_other(root)
         for root in roots:
@@ -56,6 +59,7 @@ def prune(options: argparse.Namespace, context: Context) -> int:
         return context.fail(EffectFailed("read", directory, error.strerror or str(error)), options.json)
     if not options.attempts and options.older_than is None:
         return context.fail(UsageError("prune needs --older-than DAYS, or the names of attempts"), options.json)
+    context.console.detail(f"{directory}: {counted(len(found), 'attempt')} published, {len(aside)} quarantined")
     missing = [name for name in options.attempts if name not in {*found, *aside}]
     if missing:
         return context.fail(UsageError(f"no such attempt in {directory}: {', '.join(missing)}"), options.json)

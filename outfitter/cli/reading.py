@@ -25,6 +25,10 @@ def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Lay
     request = Request(context.ambient, agent=agent)
 
     def merged(layers: Layers) -> Outcome[tuple[Layers, Settings]]:
+        if context.console.verbose:
+            from outfitter.cli.details import explain
+
+            explain(context, layers)
         return merge_settings(layers).bind(lambda settings: Success((layers, settings)))
 
     sources = context.host().sources

@@ -31,6 +31,7 @@ def main(words: list[str], context: Context) -> int:
     options = parser("report", SUMMARY, arguments, EXAMPLES).parse_args(words)
     root = os.path.join(context.ambient.cwd, options.root)
     batch, why = read_document(os.path.join(root, RESULT))
+    context.console.detail(f"{root}: read as {'the evidence of a run' if why == 'missing' else 'the root of a batch'}")
     if why == "missing":
         return _of_run(options, context, root)
     try:

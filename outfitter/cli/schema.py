@@ -31,7 +31,9 @@ def arguments(made: argparse.ArgumentParser) -> None:
 def main(words: list[str], context: Context) -> int:
     """Print the schema as it ships."""
     options = parser("schema", SUMMARY, arguments, EXAMPLES).parse_args(words)
-    with open(os.path.join(FOLDER, f"{options.name}.json"), encoding="utf-8") as file:
+    path = os.path.join(FOLDER, f"{options.name}.json")
+    context.console.detail(f"schema: {path}")
+    with open(path, encoding="utf-8") as file:
         text = file.read()
     if options.json:
         context.console.document({"name": options.name, "schema": json.loads(text)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outfitter.cli.context import Context
+from outfitter.model.layers import Layers
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome, perform
@@ -12,4 +13,12 @@ from stages.merge_settings import merge_settings
 
 def settled(context: Context) -> Outcome[Settings]:
     """Read and merge the settings files that stand on this machine."""
-    return perform(load_scopes(context.host().sources, Request(context.ambient))).bind(merge_settings)
+
+    def merged(layers: Layers) -> Outcome[Settings]:
+        if context.console.verbose:
+            from outfitter.cli.details import explain
+
+            explain(context, layers)
+        return merge_settings(layers)
+
+    return perform(load_scopes(context.host().sources, Request(context.ambient))).bind(merged)

@@ -87,7 +87,7 @@ def _one(context: Context, settings: Settings, entry: Mapping[str, Any], check: 
         return Synced(str(entry.get("path", "")), "skipped", reason="a local path is read as it stands")
     place = os.path.dirname(checkout(cache_directory(settings, context.ambient), entry))
     ref = entry.get("ref")
-
+    context.console.detail(f"{label(entry)}: kept in {place}")
     return sync_one(
         label(entry),
         place,
