@@ -14,14 +14,14 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from outfitter.adapters import Adapter
-from outfitter.adapters.controls import UNSUPPORTED
+from outfitter.adapters.controls import unsupported_element
 from outfitter.containment import faults
 from outfitter.errors import CompositionFailed
 from outfitter.host import Occupied, Projecting, Runs, Terminal
 from outfitter.materialize import Made, durable_targets, place_states, plant_seeds, write_plan
 from outfitter.model.composition import Composition
 from outfitter.model.projection import Facts, Prepared, Projected, ProjectionPlan, Record
-from outfitter.model.request import Notice, Request
+from outfitter.model.request import Request
 from outfitter.model.settings import Settings, Strategies
 from outfitter.railway import Effect, Outcome, attempt
 from outfitter.record import record_of
@@ -50,13 +50,10 @@ def _admit(adapter: Adapter, composition: Composition, facts: Facts, plan: Proje
         hint = "rename what makes the path: an overlay file, a skill, a command or a subagent"
         return Failure(CompositionFailed(f"{adapter.id}: {'; '.join(wrong)}", hint))
     elements = tuple(dict.fromkeys((*plan.unsupported, *adapter.unsupported_elements(composition))))
-    said = {notice.message.partition(":")[0] for notice in plan.notices if notice.code == UNSUPPORTED}
-    warnings = tuple(_unsupported(adapter.id, element) for element in elements if element not in said)
+    said = {notice.message.partition(":")[0] for notice in plan.notices if notice.code == "unsupported-element"}
+    why = f"{adapter.id} cannot be given this; it is left out"
+    warnings = tuple(unsupported_element(element, why) for element in elements if element not in said)
     return Success(evolve(plan, unsupported=elements, notices=(*facts.notices, *plan.notices, *warnings)))
-
-
-def _unsupported(harness: str, element: str) -> Notice:
-    return Notice("warning", UNSUPPORTED, f"{element}: {harness} cannot be given this; it is left out")
 
 
 def open_run(runs: Runs, prepared: Prepared) -> Effect[Occupied]:

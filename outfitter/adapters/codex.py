@@ -15,13 +15,13 @@ from outfitter.adapters.codex_model import Chosen, chosen_model, effort, window
 from outfitter.adapters.codex_overrides import LONGEST, Override, Overrides, arguments, joined, size, too_long, written
 from outfitter.adapters.codex_tools import limited_tools, shut_out
 from outfitter.adapters.controls import (
-    UNSUPPORTED,
     effective_controls,
     first_there,
     harness_defaults,
     native_context,
     unset_credential,
     unsupported_control,
+    unsupported_element,
     without_native_context,
 )
 from outfitter.adapters.models import credential_missing
@@ -163,8 +163,8 @@ def _remarks(
         )
     out = skills_out_of_reach(composition)
     if out:
-        message = f"skills: codex reads those in the home's and the project's skills/ alone; left out: {', '.join(out)}"
-        notices.append(Notice("warning", UNSUPPORTED, message))
+        why = f"codex reads those in the home's and the project's skills/ alone; left out: {', '.join(out)}"
+        notices.append(unsupported_element("skills", why))
     asking = [s.id for s in composition.servers if "default_tools_approval_mode" not in s.definition]
     if asking and "exec" in words:
         message = f"codex exec refuses every MCP call that would need an approval; servers: {', '.join(asking)}"

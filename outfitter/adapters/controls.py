@@ -27,8 +27,9 @@ def effective_controls(composition: Composition, harness: str) -> Controls:
     )
 
 
-# The code of the warning for an element that a harness cannot be given; its message begins with the element and a colon.
-UNSUPPORTED = "unsupported-element"
+def unsupported_element(element: str, why: str) -> Notice:
+    """The one warning for an element that a harness cannot be given: an adapter that can say more than that gives it itself (spec/40)."""
+    return Notice("warning", "unsupported-element", f"{element}: {why}")
 
 
 def unsupported_control(agent: str, harness: str, control: str) -> Notice:
