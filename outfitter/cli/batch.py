@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -117,45 +117,40 @@ def _carry_out(
     if not waiting:
         return True
     progress = context.host().terminal.progress("batch")
-    with _executor(options) as pool:
-        futures: dict[Future[Attempt], Input] = {}
+    before = len(attempts)
+    with _workers(options) as workers:
+        flying: dict[Future[Attempt], Input] = {}
         previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
-            for item in waiting:
-                _submit(pool, form, item, futures, attempts)
-            unread = len(waiting) - len(futures)
-            for done, future in enumerate(as_completed(futures), unread + 1):
-                attempts[futures[future].key] = _result(future, futures[future])
-                _note(context, options, futures[future], attempts[futures[future].key])
-                progress(done, len(waiting))
+            for future in executors.spread(
+                workers, run_attempt, waiting, lambda item: _task(form, item, attempts), flying
+            ):
+                item = flying[future]
+                attempts[item.key] = _result(future, item)
+                _note(context, options, item, attempts[item.key])
+                progress(len(attempts) - before, len(waiting))
         except KeyboardInterrupt:
             interrupt(form.root)
-            attempts.update((item.key, _result(future, item)) for future, item in futures.items())
+            attempts.update((item.key, _result(future, item)) for future, item in flying.items())
             return False
         finally:
             signal.signal(signal.SIGTERM, previous)
     return True
 
 
-def _executor(options: argparse.Namespace) -> AbstractContextManager[Executor]:
+def _workers(options: argparse.Namespace) -> AbstractContextManager[executors.Workers]:
     return (
         executors.dask(options.scheduler, options.jobs) if options.executor == "dask" else executors.local(options.jobs)
     )
 
 
-def _submit(
-    pool: Executor,
-    form: Task,
-    item: Input,
-    futures: dict[Future[Attempt], Input],
-    attempts: dict[str, Attempt],
-) -> None:
+def _task(form: Task, item: Input, attempts: dict[str, Attempt]) -> Task | None:
+    """The task of one input, with its text; None where that cannot be had, and then this is its outcome."""
     try:
-        text = text_of(item)
+        return form._replace(key=item.key, text=text_of(item))
     except OSError as error:
         attempts[item.key] = Attempt(item.key, "failed", f"cannot be read: {error.strerror or error}", None, "", False)
-        return
-    futures[pool.submit(run_attempt, form._replace(key=item.key, text=text))] = item
+        return None
 
 
 def _result(future: Future[Attempt], item: Input) -> Attempt:
