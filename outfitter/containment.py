@@ -6,7 +6,12 @@ import posixpath
 from collections.abc import Iterator
 
 from outfitter.model.projection import ProjectionPlan
-from outfitter.record import inside
+
+
+def inside(path: str) -> bool:
+    """Whether a path (a trailing slash aside) names something strictly inside the directory it is relative to."""
+    bare = path.removesuffix("/")
+    return bool(bare) and bare[0] != "/" and posixpath.normpath(bare) == bare and bare.split("/")[0] not in ("..", ".")
 
 
 def faults(plan: ProjectionPlan) -> tuple[str, ...]:

@@ -121,12 +121,6 @@ def _texts(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def inside(path: str) -> bool:
-    """Whether a path (a trailing slash aside) names something strictly inside the directory it is relative to."""
-    bare = path.removesuffix("/")
-    return bool(bare) and bare[0] != "/" and posixpath.normpath(bare) == bare and bare.split("/")[0] not in ("..", ".")
-
-
 def decode(data: bytes) -> Result[Record, str]:
     """The record in a journal, or why it is none. Total: no input raises, and nothing is guessed.
 

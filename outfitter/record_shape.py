@@ -8,10 +8,10 @@ from typing import Any, TypeVar, get_args
 
 from attrs import fields
 
+from outfitter.containment import inside
 from outfitter.model.outcome import Change, ChangeKind, Ending, Zone
 from outfitter.model.projection import Bridge, Phase, Record, State
 from outfitter.model.settings import Handling, ScopeKind
-from outfitter.record import inside
 
 _RULES = ("credentials", "member", "sessions", "rewrite")
 _A = TypeVar("_A")
