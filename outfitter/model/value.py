@@ -39,19 +39,20 @@ else:
 
         def __new__(cls, /, *given: Any, **named: Any) -> Any:
             """Every place once, by order or by name. Raises `TypeError` for any other call."""
-            names = cls._fields
-            missing = len(names) - len(given)
-            if not named and 0 < missing <= len(cls._field_defaults):
-                given = (*given, *tuple(cls._field_defaults.values())[-missing:])
-            elif named or missing:
-                placed = dict(zip(names, given, strict=False))
-                values = {**cls._field_defaults, **placed, **named}
-                if missing < 0 or values.keys() != set(names) or not named.keys().isdisjoint(placed):
-                    raise TypeError(
-                        f"{cls.__name__} has {', '.join(names)}; given: {len(given)} and {', '.join(named)}"
-                    )
-                given = tuple(values[name] for name in names)
+            if named or len(given) != len(cls._fields):
+                given = cls._whole(given, named)
             return tuple.__new__(cls, given)
+
+        @classmethod
+        def _whole(cls, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+            rest = cls._fields[len(given) :]
+            try:
+                if len(given) > len(cls._fields) or not all(map(rest.__contains__, named)):
+                    raise KeyError
+                return (*given, *map((cls._field_defaults | named).__getitem__, rest))
+            except KeyError:
+                shown = f"{len(given)} by place, {', '.join(named) or 'none'} by name"
+                raise TypeError(f"{cls.__name__} has {', '.join(cls._fields)}; given: {shown}") from None
 
         @classmethod
         def _make(cls, values: Any) -> Any:

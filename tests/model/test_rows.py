@@ -79,7 +79,9 @@ def test_a_row_is_frozen_and_as_small_as_a_tuple():
 
 
 def test_an_unknown_name_replaces_nothing():
-    with pytest.raises(TypeError, match=r"first, second, third; given: 0 and first, second, third, fourth"):
+    with pytest.raises(
+        TypeError, match=r"first, second, third; given: 0 by place, first, second, third, fourth by name"
+    ):
         Ours(1)._replace(fourth=1)
 
 
