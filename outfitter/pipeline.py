@@ -19,9 +19,8 @@ from outfitter.model.settings import Settings
 from outfitter.policy import refuse
 from outfitter.railway import Effect, Outcome, always
 from outfitter.survey import choose_harness, survey
-from stages.cleanup import cleanup
 from stages.compose import compose
-from stages.fingerprint import fingerprint, fingerprint_again
+from stages.fingerprint import fingerprint
 from stages.load_layers import load_layers
 from stages.merge_settings import merge_settings
 from stages.project import open_run, plan_projection, project
@@ -59,6 +58,8 @@ def carry_out(host: Host, prepared: Prepared) -> Effect[Report]:
 
 
 def _leave(host: Host, prepared: Prepared, occupied: Occupied, outcome: Outcome[Settled]) -> Effect[Report]:
+    from stages.cleanup import cleanup
+
     host.terminal.saving()
     return host.step(cleanup, host.runs, prepared, occupied, outcome)
 
@@ -92,6 +93,7 @@ def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Re
     """Find out what was written and give each change its ending. Recovery enters here, with no settings and no terminal."""
     from stages.bridge import bridge
     from stages.diff import diff
+    from stages.fingerprint_again import fingerprint_again
 
     host.terminal.saving()
     return IOResult.do(
@@ -115,4 +117,6 @@ def roots(layers: Layers) -> tuple[tuple[str, str], ...]:
 def _import_the_rest() -> None:
     """Load what runs after the harness while it runs, so that no launch waits for it."""
     import stages.bridge
-    import stages.diff  # noqa: F401
+    import stages.cleanup
+    import stages.diff
+    import stages.fingerprint_again  # noqa: F401

@@ -7,7 +7,6 @@ from typing import Any
 
 from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
-from outfitter.threeway import member_digest
 
 _KEPT = ("oauthAccount", "hasCompletedOnboarding")
 
@@ -28,6 +27,8 @@ def seeded_state(path: str, raw: bytes | None, cwd: str, unreadable: str = "") -
     """
     if raw is None:
         return Seeded(None, notices=(_unusable(path, f"cannot be read: {unreadable}"),) if unreadable else ())
+    from outfitter.threeway import member_digest
+
     document = _parsed(raw)
     if document is None:
         return Seeded(None, notices=(_unusable(path, "is no JSON object"),))

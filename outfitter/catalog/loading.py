@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.fields import Place, SkillPick, Source
-from outfitter.catalog.manifests import manifest
-from outfitter.catalog.parts import gather
 from outfitter.catalog.skills import SkillSite, resolve, why_missing
 from outfitter.model.composition import Skill
 from outfitter.model.layers import Document
@@ -97,6 +95,9 @@ def skill_of(demand: Demand, site: SkillSite) -> Skill | None:
 
 
 def _skill(demand: Demand, pick: _Pick, name: str, problems: list[Problem], notices: list[Notice]) -> Skill | None:
+    from outfitter.catalog.manifests import manifest
+    from outfitter.catalog.parts import gather
+
     document = demand.document(pick.site.layer, pick.site.manifest, "markdown")
     if document is None:
         return None

@@ -23,7 +23,7 @@ from outfitter.model.request import Ambient
 from outfitter.railway import Effect, Outcome, attempt, fold, perform, pure
 from outfitter.record import decode
 from stages.diff import diff
-from stages.fingerprint import fingerprint_again
+from stages.fingerprint_again import fingerprint_again
 
 SUMMARY = f"Show what a retained run wrote, grouped by whose it is. Changes nothing.\n\n{LEGEND}"
 EXAMPLES = (

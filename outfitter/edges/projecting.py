@@ -20,7 +20,7 @@ _CHUNK = 1 << 20
 
 
 def projecting(ambient: Ambient) -> Projecting:
-    """How this process makes projections. Copying is imported on its first call: many a launch copies nothing."""
+    """How this process makes projections. What copies is imported where there is something to copy."""
     builder = Builder(ambient)
     return Projecting(
         make_directory=builder.make_directory,
@@ -163,7 +163,17 @@ def look(path: str) -> Seen | None:
     return Seen(os.path.realpath(path), hasher.digest(), at.st_size, stat.S_IMODE(at.st_mode), identity)
 
 
+def there(path: str) -> bool:
+    """Whether there is anything at a path, links followed. Raises `OSError` where that cannot be told."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def _copy(source: str, path: str, executable: bool) -> tuple[Row, Seen]:
+    os.stat(source)
     from outfitter.edges.seeding import copy
 
     return copy(source, path, executable)
@@ -172,6 +182,8 @@ def _copy(source: str, path: str, executable: bool) -> tuple[Row, Seen]:
 def _seed_tree(
     source: str, path: str, progress: Callable[[int, int], None] | None
 ) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
+    if not there(source):
+        return (), (), ()
     from outfitter.edges.seeding import seed_tree
 
     return seed_tree(source, path, progress)

@@ -17,7 +17,7 @@ from outfitter.edges.cache_place import early_cache_directory
 from outfitter.edges.documents import documents
 from outfitter.edges.process import runner
 from outfitter.edges.programs import find_harness, prober
-from outfitter.edges.projecting import projecting
+from outfitter.edges.projecting import projecting, there
 from outfitter.edges.runs import runs
 from outfitter.edges.signals import SIGNALS
 from outfitter.edges.steps import recorder
@@ -50,6 +50,8 @@ def _seeding(ambient: Ambient, remember: bool) -> Callable[..., Any]:
     """Seeding that remembers digests, where that saves a reading (spec/60)."""
 
     def seed(source: str, path: str, progress: Callable[[int, int], None] | None) -> Any:
+        if not there(source):
+            return (), (), ()
         from outfitter.edges.seeding import seed_tree
 
         return seed_tree(source, path, progress, early_cache_directory(ambient.home) if remember else "")

@@ -28,7 +28,7 @@ from outfitter.model.settings import Settings
 from outfitter.railway import fold, perform
 from stages.bridge import bridge
 from stages.diff import diff
-from stages.fingerprint import fingerprint_again
+from stages.fingerprint_again import fingerprint_again
 
 
 def _no_flush(descriptor):

@@ -158,7 +158,7 @@ def test_the_order_of_changes_changes_nothing(bench, tmp_path):
     from outfitter.railway import perform
     from stages.bridge import bridge
     from stages.diff import diff
-    from stages.fingerprint import fingerprint_again
+    from stages.fingerprint_again import fingerprint_again
     from tests.bridge.bench import Bench
 
     trees = []

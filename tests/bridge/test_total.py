@@ -71,7 +71,7 @@ def test_every_effect_in_turn(tmp_path):
         from outfitter.railway import perform
         from stages.bridge import bridge
         from stages.diff import diff
-        from stages.fingerprint import fingerprint_again
+        from stages.fingerprint_again import fingerprint_again
 
         actual = perform(fingerprint_again(host.trees, host.durable, b.record, b.baseline)).unwrap()
         changes = diff(b.record, b.baseline, actual).unwrap()

@@ -14,7 +14,8 @@ from outfitter.host import Runs
 from outfitter.model.projection import Bridge, Projected, Record, State
 from outfitter.railway import fold, perform
 from outfitter.tree import GRANULARITY_NS, compare
-from stages.fingerprint import fingerprint, fingerprint_again
+from stages.fingerprint import fingerprint
+from stages.fingerprint_again import fingerprint_again
 from tests.tree.test_scan import as_nobody, open_place  # noqa: F401 - a fixture
 from tests.tree.trees import make
 

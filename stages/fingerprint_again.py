@@ -1,0 +1,120 @@
+"""Fingerprint, after the harness ended.
+
+Reads: the run's record and its baseline.
+Adds: the actual `Snapshot`.
+Effects: reads the projection and the durable counterparts.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from returns.result import Success
+
+from outfitter.gather import moved, together
+from outfitter.host import Durable, Trees
+from outfitter.model.outcome import Row, Snapshot
+from outfitter.model.projection import Record, State
+from outfitter.railway import Effect, Outcome, attempt
+from outfitter.tree import GRANULARITY_NS, Folder, Rows, pack, tree_of
+from outfitter.zones import Zones, ground, raw, text, zones
+
+
+def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
+    """The projection after the harness ended, and the durable files as they are now; unchanged files are not read.
+
+    A durable file that cannot be read has no row, as an absent one; a projection that is gone is an empty one. Errors:
+    `EffectFailed` where the projection is there and cannot be listed.
+    """
+
+    def take() -> Outcome[Snapshot]:
+        try:
+            tree = trees.scan(record.projection, baseline.tree.rows, baseline.tree.taken_ns, False)
+        except (FileNotFoundError, NotADirectoryError):
+            tree = tree_of({b"": Folder(b"", b"", b"", b"", b"")}, baseline.tree.taken_ns)
+        return Success(Snapshot(tree, _durable_now(trees, durable, record, baseline.durable)))
+
+    return attempt("compare the projection with its baseline", take)
+
+
+def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequence[Row]) -> Rows:
+    """The rows of every durable counterpart that exists now: those there were, and files that appeared since.
+
+    Whole directories are looked at at once, for there may be a hundred thousand files; links are followed one by one.
+    """
+    held = zones(record)
+    single: dict[str, Row | None] = {state.key: None for state in record.states if _wanted(state)}
+    alone = {raw(posixpath.dirname(path)) for path in (*held.files, *held.bridges, *held.entries)}
+    seeded: dict[tuple[str, str], dict[bytes, Folder]] = {}
+    for path, folder in pack(before).folders.items():
+        tree, prefix = ("", "") if path in alone else _tree_of(held, text(path))
+        if tree:
+            below = path[len(raw(prefix)) :]
+            seeded.setdefault((tree, prefix), {})[below] = folder._replace(path=below, digest=b"")
+        else:
+            single |= {text(row.path): row for row in Rows({path: folder})}
+    parts: list[dict[bytes, Folder]] = []
+    for (tree, prefix), known in seeded.items():
+        now = pack(trees.look_again(tree, Rows(known), record.started_ns)).folders
+        for path, folder in known.items():
+            found = now.get(path)
+            if found is None or found.names != folder.names:
+                gone = frozenset(folder.children()) - frozenset(found.children() if found else ())
+                single |= {prefix + text(row.path): row for row in Rows({path: folder}) if _name(row) in gone}
+        parts.append(moved(Rows(now), raw(prefix).rstrip(b"/")))
+    rest = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
+    return together(parts, rest)
+
+
+def _name(row: Row) -> bytes:
+    return posixpath.basename(row.path)
+
+
+def _wanted(state: State) -> bool:
+    """Whether a durable file counts although it was absent at launch: where something may be written to it, or over it."""
+    return bool(state.durable) and not state.key.endswith("/") and state.handling != "discard"
+
+
+def _tree_of(held: Zones, path: str) -> tuple[str, str]:
+    """The durable directory that a path was seeded from and the prefix that stands for it; ("", "") for a file on its own.
+
+    Sessions are seeded one project at a time, and that project's directory may itself be a link.
+    """
+    at = ground(held, path)
+    if at.bridge and at.bridge.path.endswith("/"):
+        project = path[len(at.bridge.path) :].split("/", 1)[0]
+        prefix = f"{at.bridge.path}{project}/" if project else at.bridge.path
+        return posixpath.join(at.bridge.durable, project).rstrip("/"), prefix
+    if at.state and at.state_path.endswith("/") and at.state.durable:
+        return at.state.durable, at.state_path
+    return "", ""
+
+
+def _place(held: Zones, path: str) -> str:
+    """Where the durable counterpart of a path is; "" for none."""
+    at = ground(held, path)
+    key, durable = (
+        (at.bridge.path, at.bridge.durable)
+        if at.bridge
+        else (at.state_path, at.state.durable)
+        if at.state
+        else ("", "")
+    )
+    return posixpath.join(durable, path[len(key) :]) if durable and key.endswith("/") else durable
+
+
+def _look(durable: Durable, held: Zones, path: str, known: Row | None, since_ns: int) -> Iterator[Row]:
+    """One durable file as it is now. What is known of it counts only if it is older than this launch (spec/60, racy)."""
+    place = _place(held, path)
+    if not place:
+        return
+    settled = known is not None and max(known.identity.mtime_ns, known.identity.ctime_ns) < since_ns - GRANULARITY_NS
+    identity, digest = (known.identity, known.digest) if known and settled else (None, None)
+    try:
+        seen = durable.look(place, identity, digest)
+    except OSError:
+        return
+    if seen:
+        tag = "x" if seen.mode & 0o100 else "f"
+        yield Row(raw(path), tag, seen.digest, seen.size, seen.mode, seen.identity)
