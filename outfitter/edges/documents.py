@@ -18,7 +18,7 @@ from outfitter.syntax.fault import Parsed, Remark
 
 LIMIT = 10_000_000
 # Part of every cache key: raise it whenever `outfitter.syntax` reads something differently.
-FORMAT = 1
+FORMAT = 2
 # A tree's JSON may hold literal credentials, which go nowhere but where they are needed (spec/80); text needs no parsing.
 _NOT_REMEMBERED = ("json", "text")
 # An address of a source may hold a token before its host.

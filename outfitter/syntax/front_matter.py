@@ -10,6 +10,8 @@ from outfitter.syntax.fault import Node, Parsed, Remark, TextError, kind_of, pos
 
 TEXT_KEYS = ("name", "id", "description", "label", "model")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+# Blank lines and comments of HTML before anything else.
+_ABOVE = re.compile(r"(?:[ \t]*\r?\n|[ \t]*<!--.*?-->[ \t]*\r?\n)+", re.DOTALL)
 _FENCE = re.compile(r"---[ \t]*\r?\n?")
 _TOP_LEVEL = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+|$)(.*)", re.DOTALL)
 
@@ -27,7 +29,7 @@ def read(text: str) -> Parsed:
     """Front matter and body; no front matter (value None) where the first line is no fence. Raises `TextError`: unclosed fence, unreadable YAML."""
     lines = _LINE.findall(text)
     if not lines or not _FENCE.fullmatch(lines[0]):
-        return Parsed(None, {}, text)
+        return Parsed(None, {}, text, remarks=_late(text))
     end = next((n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
     if not end:
         raise TextError("the front matter's fence is not closed", Position(1, 1), hint="end it with a line '---'")
@@ -36,6 +38,20 @@ def read(text: str) -> Parsed:
         raise TextError(f"the front matter is {kind_of(node.value)}, not a mapping", Position(2, 1))
     start = sum(map(len, lines[: end + 1]))
     return Parsed(node.value or {}, positions(node), text, start, remarks=remarks)
+
+
+def _late(text: str) -> tuple[Remark, ...]:
+    """The warning for what looks like front matter below blank lines or a comment: limits that it sets would be lost unsaid."""
+    above = _ABOVE.match(text)
+    lines = _LINE.findall(text[above.end() :]) if above else []
+    if not lines or not _FENCE.fullmatch(lines[0]):
+        return ()
+    end = next((n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
+    if not _entries(lines[1:end]):
+        return ()
+    line = text[: above.end()].count("\n") + 1 if above else 1
+    message = "front matter begins on the first line; what stands here counts as text, and sets nothing"
+    return (Remark("front-matter-late", message, line, "remove what stands above it"),)
 
 
 def _front_matter(lines: list[str]) -> tuple[Node, tuple[Remark, ...]]:

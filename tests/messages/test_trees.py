@@ -14,6 +14,7 @@ def test_names_and_manifests(machine):
     machine.put(".agents/agents/loud.md", "---\n---\nFlat.\n")
     machine.put(".agents/agents/said/agent.md", "---\nname: said\ndescription: Use: when asked\n---\nBody.\n")
     machine.put(".agents/agents/bare/agent.md", "No front matter.\n")
+    machine.put(".agents/agents/late/agent.md", "\n---\nname: late\n---\nBody.\n")
     machine.put(".agents/agents/Upper_Case/agent.md", "---\n---\nBody.\n")
     machine.put(".agents/agents/upper_case/agent.md", "---\n---\nBody.\n")
     machine.put(".agents/agents/bad name!/agent.md", "---\n---\nBody.\n")
@@ -34,7 +35,7 @@ exit 1
 error: /M/project/.agents/agents/upper_case: differs from 'Upper_Case' only in case: they are one file on other systems
   hint: rename one of the two
 error: agent 'nobody' not found (default_agent in /M/project/.agents/settings.yml:1)
-  hint: agents: Upper_Case, bare, loud, said, under, upper_case
+  hint: agents: Upper_Case, bare, late, loud, said, under, upper_case
 warning: /M/project/.agents/agents/bad name! is no id; skipped
   hint: rename to bad-name
 warning: /M/project/.agents/agents/Upper_Case: 'Upper_Case' is no portable id
@@ -49,6 +50,7 @@ warning: /M/project/.agents/skills/twice/SKILL.md: no description; programs drop
   hint: say when to use it
 warning: /M/project/.agents/skills/twice/skill.md: stands beside SKILL.md, which counts
 warning: /M/project/.agents/agents/bare/agent.md: no front matter; the id is taken from the folder
+warning: /M/project/.agents/agents/late/agent.md: no front matter; the id is taken from the folder
 warning: /M/project/.agents/agents/loud/agent.md: name: 'other' is not the id 'loud'; it is taken as the label
 warning: /M/project/.agents/agents/loud/agent.md: descripton: unknown key 'descripton'
   hint: did you mean description?
@@ -56,6 +58,8 @@ warning: /M/project/.agents/models.json: has no `providers`; not used for models
 warning: /M/project/.agents/mcp.json: no `mcpServers` in it; it brings no MCP server
   hint: write {"mcpServers": {"<id>": {…}}}
 warning: /M/project/.agents/AGENTS.md is not used: agents.md beside it counts
+warning: /M/project/.agents/agents/late/agent.md:2: front matter begins on the first line; what stands here counts as text, and sets nothing
+  hint: remove what stands above it
 warning: /M/project/.agents/agents/loud/agent.md:3: id: 'elsewhere' is not the folder's name; the agent is 'loud'
 warning: /M/project/.agents/agents/loud/agent.md: agents/loud has both agent.md and AGENT.md; agent.md counts
 warning: /M/project/.agents/agents/loud/agent.md: agents/loud.md is shadowed by the folder agents/loud
@@ -66,8 +70,8 @@ note: /M/project/.agents/agents/loud/hooks: hooks are reserved and not projected
 note: /M/project/.agents: not projected: workflows/ (1 file)
 note: /M/project/.agents/skills/twice/scripts/run.sh: has #! but no execute bit
 --- stderr
-outfitter: notice: 2 errors, 18 warnings, 3 notes
---- codes: agent-bare agent-json agent-key agent-name agent-twice composition context-twice entry-skipped id-case id-differs id-spelling models-shape near-yaml not-a-main-agent not-projected script-mode server-root skill-description skill-flat skill-name skill-twice validated
+outfitter: notice: 2 errors, 20 warnings, 3 notes
+--- codes: agent-bare agent-json agent-key agent-name agent-twice composition context-twice entry-skipped front-matter-late id-case id-differs id-spelling models-shape near-yaml not-a-main-agent not-projected script-mode server-root skill-description skill-flat skill-name skill-twice validated
 """)
 
 

@@ -317,6 +317,32 @@ def test_v13_near_yaml_is_read_line_by_line(read, line, value, quoted):
     assert (mended.value, mended.notices) == (document.value, ())
 
 
+@pytest.mark.parametrize("above", ["\n", "\r\n \n", "<!-- a -->\n", "<!-- a\nb -->\n\n<!-- c -->\n"])
+def test_front_matter_below_the_first_line_is_said(read, above):
+    """A limit on tools that stands there would be lost without a word."""
+    document = read(f"{above}---\nname: x\ntools: [read]\n---\nBody.\n", "markdown")
+    assert document.value is None
+    (notice,) = document.notices
+    assert (notice.level, notice.code) == ("warning", "front-matter-late")
+    assert f"{document.path}:{above.count(chr(10)) + 1}:" in notice.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "Body.\n---\na: b\n---\n",
+        "\n---\nwords\n---\n",
+        "\n---\na: b\n",
+        "<!-- ---\na: b\n---\n",
+        "---\na: b\n---\n",
+    ],
+)
+def test_a_rule_between_paragraphs_is_no_front_matter(read, text):
+    assert read(text, "markdown").notices == ()
+
+
 @pytest.mark.parametrize("text", ["tools: [a", "name: x: y\ntools: [a", "name: x: y\nnot a key", "- a: b: c"])
 def test_v13_what_fails_both_readings_is_an_error(read, text):
     assert problem(read(f"---\n{text}\n---\n", "markdown")).at.line > 1
