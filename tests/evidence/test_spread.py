@@ -1,6 +1,5 @@
 """Tasks are made as there is room for them, whatever executor they are spread over."""
 
-import gc
 import threading
 import time
 import weakref
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outfitter.edges.executors import AHEAD, Workers, spread
-
 
 ALIVE: weakref.WeakSet = weakref.WeakSet()
 
@@ -58,7 +56,6 @@ def most_alive(workers, count):
     ALIVE.clear()
     most, answers, flying = 0, [], {}
     for future in spread(workers, number_of, range(count), Text, flying):
-        gc.collect()
         most = max(most, len(ALIVE))
         answers.append((flying[future], future.result()))
     assert not flying
@@ -109,7 +106,8 @@ def test_what_an_interrupt_leaves_is_still_named():
         for _ in spread(Workers(AtOnce(), lambda: 2), number_of, range(9), Text, flying):
             raise KeyboardInterrupt
 
-    pytest.raises(KeyboardInterrupt, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert sorted(flying.values()) == [0, 1, 2, 3]
 
 
