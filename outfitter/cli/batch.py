@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 from concurrent.futures import Future
@@ -13,11 +14,12 @@ from outfitter.batch import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser, seconds, several
 from outfitter.edges import executors
-from outfitter.edges.attempts import Task, finished, interrupt, resume, run_attempt
-from outfitter.edges.batch_root import occupy, write_result
+from outfitter.edges.attempts import Task, finished, harness_arguments, interrupt, refusal, resume, run_attempt
+from outfitter.edges.batch_root import occupy, vacate, write_result
 from outfitter.edges.inputs import select, text_of
-from outfitter.errors import EffectFailed
+from outfitter.errors import EffectFailed, LaunchError
 from outfitter.model.request import Notice, Request
+from outfitter.pipeline import prepare
 from outfitter.railway import Outcome, fold, perform
 from outfitter.survey import choose_harness
 from stages.load_layers import load_scopes
@@ -70,6 +72,7 @@ def _harness(options: argparse.Namespace, context: Context) -> Outcome[str]:
 
 def _batch(options: argparse.Namespace, context: Context) -> int:
     root = os.path.normpath(os.path.join(context.ambient.cwd, options.out))
+    made = not os.path.lexists(root)
     try:
         descriptor, refused = occupy(root, options.agent, options.harness)
     except OSError as error:
@@ -84,6 +87,7 @@ def _batch(options: argparse.Namespace, context: Context) -> int:
     except executors.NoClusterError as error:
         return context.fail(EffectFailed("use the cluster", options.scheduler, str(error)), options.json)
     finally:
+        vacate(root, made)
         os.close(descriptor)
 
 
@@ -102,6 +106,8 @@ def _run(options: argparse.Namespace, context: Context, root: str, lock: int) ->
     lock = lock if options.executor == "local" else -1
     form = Task("", b"", options.agent, options.harness, root, here.cwd, options.timeout, dict(here.env), lock)
     complete = _carry_out(options, context, form, waiting, attempts)
+    if not isinstance(complete, bool):
+        return context.fail(complete, options.json)
     result = report(options.agent, options.harness, inputs, attempts, complete=complete)
     path = write_result(root, result)
     _tell(context, options.json, result, path)
@@ -112,13 +118,19 @@ def _run(options: argparse.Namespace, context: Context, root: str, lock: int) ->
 
 def _carry_out(
     options: argparse.Namespace, context: Context, form: Task, waiting: list[Input], attempts: dict[str, Attempt]
-) -> bool:
-    """Run what waits, each as `form` says, keeping each attempt as it ends; False where an interrupt ended it early."""
+) -> bool | LaunchError:
+    """Run what waits, each as `form` says, keeping each attempt as it ends; False where an interrupt ended it early.
+
+    What would stop every attempt alike is an error, before any of them begins.
+    """
     if not waiting:
         return True
     progress = context.host().terminal.progress("batch")
     before = len(attempts)
     with _workers(options) as workers:
+        refused = _refused_there(workers, form) if options.scheduler else _refused_here(context, form)
+        if refused is not None:
+            return refused
         flying: dict[Future[Attempt], Input] = {}
         previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
@@ -136,6 +148,23 @@ def _carry_out(
         finally:
             signal.signal(signal.SIGTERM, previous)
     return True
+
+
+def _refused_here(context: Context, form: Task) -> LaunchError | None:
+    """Why `outfitter run` would refuse to launch this agent, whatever the input."""
+    asked = Request(context.ambient, agent=form.agent, harness=form.harness, passthrough=tuple(harness_arguments(form)))
+    return fold(perform(prepare(context.host(), asked)), lambda _: None, lambda error: error)
+
+
+def _refused_there(workers: executors.Workers, form: Task) -> LaunchError | None:
+    """The same, asked where the attempts will run: the harness, and the tree, may be on the workers alone."""
+    try:
+        told = json.loads(workers.executor.submit(refusal, form).result() or "null")
+    except Exception:  # noqa: BLE001 - a worker that was lost tells nothing of the agent
+        return None
+    if not isinstance(told, dict):
+        return None
+    return EffectFailed("run the agent on the cluster", "", str(told.get("message")), str(told.get("hint")))
 
 
 def _workers(options: argparse.Namespace) -> AbstractContextManager[executors.Workers]:

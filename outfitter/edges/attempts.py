@@ -117,12 +117,29 @@ def _noted(root: str, key: str) -> str:
         return ""
 
 
+def refusal(task: Task) -> str:
+    """Why `outfitter run` would start no attempt where this is called: its error as one JSON object, "" for none (a dry run tells)."""
+    command = [*_command(task), "--dry-run", "--json", "--", *harness_arguments(task)]
+    ended = subprocess.run(
+        command, cwd=task.cwd, env=dict(task.env), stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    lines = ended.stderr.decode("utf-8", "replace").splitlines()
+    return (lines[-1] if lines else "{}") if ended.returncode else ""
+
+
+def _command(task: Task) -> list[str]:
+    # -P: the working directory is the user's, and no place to import from.
+    return [sys.executable, "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
+
+
+def harness_arguments(task: Task) -> list[str]:
+    """What makes the task's harness read its text from standard input, and run without a terminal."""
+    return [*TASK_ARGUMENTS[task.harness], *(["-"] if task.harness == "codex" else [])]
+
+
 def _launch(task: Task) -> tuple[int, bool]:
     """Start `outfitter run` with the input as its standard input; (exit code, timed out)."""
-    # -P: the working directory is the user's, and no place to import from.
-    command = [sys.executable, "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
-    command += ["--out", attempt_root(task.root, task.key), "--", *TASK_ARGUMENTS[task.harness]]
-    command += ["-"] if task.harness == "codex" else []
+    command = [*_command(task), "--out", attempt_root(task.root, task.key), "--", *harness_arguments(task)]
     os.makedirs(os.path.join(task.root, "attempts"), mode=0o700, exist_ok=True)
     os.makedirs(os.path.join(task.root, "output"), mode=0o700, exist_ok=True)
     with suppress(FileNotFoundError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from contextlib import suppress
 from typing import Any
 
 from outfitter.edges.evidence_files import read_document
@@ -37,6 +38,18 @@ def occupy(root: str, agent: str, harness: str) -> tuple[int, str]:
     return descriptor, ""
 
 
+def vacate(root: str, made: bool) -> None:
+    """Give up a root in which nothing was done: without its marker it is free for another batch. Call it with the lock held.
+
+    The directory itself goes only if this batch `made` it.
+    """
+    with suppress(OSError):
+        if os.listdir(root) == [MARKER]:
+            os.unlink(os.path.join(root, MARKER))
+            if made:
+                os.rmdir(root)
+
+
 def _claim(descriptor: int, marker: str, wanted: dict[str, Any]) -> str:
     """Lock the marker, and write it where it is new; why not, or ""."""
     try:
@@ -46,6 +59,8 @@ def _claim(descriptor: int, marker: str, wanted: dict[str, Any]) -> str:
             "is in use by a batch, or by an attempt that a killed one left behind, "
             "that has not ended yet (its command line names this root)"
         )
+    if not os.path.lexists(marker) or not os.path.samestat(os.fstat(descriptor), os.lstat(marker)):
+        return "is just given up by another batch: try again"
     if os.fstat(descriptor).st_size == 0:
         os.write(descriptor, json.dumps(wanted, indent=1).encode() + b"\n")
         os.fsync(descriptor)

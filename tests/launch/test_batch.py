@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 WAIT = [["run", 'echo began >> "$HOME/began"; sleep 60']]
 COUNT = [["run", 'read n; echo "$n" >> "$HOME/did"']]
 
@@ -82,9 +84,52 @@ def test_a_selection_of_nothing_is_no_success(machine):
 
 
 def test_an_attempt_that_never_started_says_why_in_words(machine):
+    """The agent goes while the batch runs: what was checked at the start holds no more."""
+    words = tasks(machine, 2)
+    ended = machine.run(*words, script=[["run", f"rm -r '{machine.project}/.agents'"]])
+    assert rows(ended.out) == [("succeeded", ""), ("failed", "composition-failed (125)")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "agent", "harness", "said"),
+    [
+        ("", "nobody", "pi", "agent 'nobody' not found"),
+        ("state_persistence: {nosuch: warn}\n", "a", "pi", "nosuch"),
+        ("", "a", "codex", "codex"),
+    ],
+    ids=["agent", "settings", "harness"],
+)
+def test_what_would_stop_every_attempt_is_said_once_before_any_begins(machine, settings, agent, harness, said):
+    words = tasks(machine)
+    machine.settings(settings)
+    (machine.bin / "codex").unlink()
+    words = (*words[:3], agent, *words[4:6], "--harness", harness)
+    alone = machine.run("run", agent, "--harness", harness)
+    assert alone.code >= 122
+    ended = machine.run(*words, script=COUNT)
+    assert (ended.code, ended.out, ended.seen) == (1, "", None)
+    assert ended.err == alone.err
+    assert said in ended.err
+    assert not (machine.top / "results").exists(), "the root is free for the batch that was meant"
+    machine.settings("")
+    assert machine.run(*words[:3], "a", *words[4:6], script=COUNT).code == 0
+
+
+def test_a_root_that_was_there_stays_and_is_free_again(machine):
     words = tasks(machine, 1)
-    ended = machine.run(*words[:3], "nobody", *words[4:])
-    assert rows(ended.out) == [("failed", "composition-failed (125)")]
+    (machine.top / "results").mkdir(mode=0o750)
+    assert machine.run(*words[:3], "nobody", *words[4:]).code == 1
+    assert list((machine.top / "results").iterdir()) == []
+    assert (machine.top / "results").stat().st_mode & 0o777 == 0o750
+    assert machine.run(*words, script=COUNT).code == 0
+
+
+def test_a_batch_with_nothing_left_to_run_asks_for_no_agent(machine):
+    words = tasks(machine, 1)
+    assert machine.run(*words, script=COUNT).code == 0
+    shutil.rmtree(machine.project / ".agents")
+    again = machine.run(*words)
+    assert (again.code, json.loads(again.out)["counts"]["succeeded"]) == (0, 1)
 
 
 def test_of_batches_that_begin_at_once_one_has_the_root(machine):

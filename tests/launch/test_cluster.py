@@ -143,3 +143,16 @@ def test_an_interrupt_ends_what_runs_on_the_workers_and_resuming_does_the_rest(m
     assert machine.run_directories() == []
     ended = machine.run(*words, timeout=120)
     assert json.loads(ended.out)["counts"]["succeeded"] == 6, ended.err
+
+
+def test_an_agent_that_the_workers_do_not_know_is_said_once(machine, cluster):
+    address, _ = cluster
+    machine.agent()
+    for number in range(3):
+        machine.put(f"tasks/t{number}.md", "x")
+    words = ["batch", "tasks", "--agent", "nobody", "--out", str(machine.top / "results"), "--json"]
+    ended = machine.run(*words, "--executor", "dask", "--scheduler", address, timeout=90)
+    assert (ended.code, ended.out, ended.seen) == (1, "", None), ended.err
+    told = json.loads(ended.err.splitlines()[-1])
+    assert told["message"].startswith("cannot run the agent on the cluster: agent 'nobody' not found")
+    assert not (machine.top / "results").exists()
