@@ -16,6 +16,8 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 # The pseudo-path of every write that no declared path covers (seed 000).
 UNKNOWN = StatePath("unknown", "warn", ("discard", "warn", "error", "prompt"))
 
+_BY_DEFAULT = Origin("default")
+
 
 class Entry(NamedTuple):
     """One setting. `path` is its key path in the settings, `rank` its scope's place in the order (0 is highest)."""
@@ -64,11 +66,13 @@ def resolution(path: StatePath, found: Entries) -> Resolution:
         return Resolution(path, own.value, own.origin, "harness")
     if plain is not None:
         return Resolution(path, plain.value, plain.origin, "plain")
-    return Resolution(path, path.default, Origin("default"))
+    return Resolution(path, path.default, _BY_DEFAULT)
 
 
 def problems(found: Entries, harness: str, known: tuple[StatePath, ...]) -> tuple[Problem, ...]:
     """Every entry that must not be launched with, in the order of files and lines. `known` are the harness's own paths."""
+    if not (found.plain or found.own or found.others):
+        return ()
     wrong = (*_misdirected(found, harness, known), *_disallowed(found, known), *_unread(found, known))
     return tuple(sorted(dict.fromkeys(wrong), key=lambda problem: (problem.path, problem.at)))
 

@@ -107,18 +107,18 @@ def _state(one: Resolution, bridges: Mapping[str, Bridge], generated: frozenset[
 def encode(record: Record) -> bytes:
     """A record as one JSON object, in ASCII; names that are not UTF-8 travel as lone surrogates, bytes as such text."""
     value: dict[str, Any] = {field.name: getattr(record, field.name) for field in fields(Record)}
-    value["states"] = [_texts(state._asdict()) for state in record.states]
+    value["states"] = [state._asdict() for state in record.states]
     value["bridges"] = [bridge._asdict() for bridge in record.bridges]
     if record.changes is not None:
         value["changes"] = [tuple(change) for change in record.changes]
-    return json.dumps({"format": FORMAT, **value}, separators=(",", ":")).encode("ascii") + b"\n"
+    return json.dumps({"format": FORMAT, **value}, separators=(",", ":"), default=_text).encode("ascii") + b"\n"
 
 
-def _texts(state: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
-        for key, value in state.items()
-    }
+def _text(value: object) -> str:
+    """What JSON does not know in a record: bytes."""
+    if not isinstance(value, bytes):
+        raise TypeError(f"{type(value).__name__} has no place in a journal")
+    return value.decode("utf-8", "surrogateescape")
 
 
 def decode(data: bytes) -> Result[Record, str]:

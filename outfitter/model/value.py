@@ -47,7 +47,7 @@ else:
         def _whole(cls, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
             rest = cls._fields[len(given) :]
             try:
-                if len(given) > len(cls._fields) or not all(map(rest.__contains__, named)):
+                if len(given) > len(cls._fields) or len({*rest, *named}) > len(rest):
                     raise KeyError
                 return (*given, *map((cls._field_defaults | named).__getitem__, rest))
             except KeyError:
