@@ -6,9 +6,9 @@ import os
 import sys
 from importlib import import_module
 
-from outfitter.cli.console import Console, console
+from outfitter.cli.console import Console, console, unwritten
 from outfitter.cli.words import GlobalWords, MisusedError, asks_json, split_global
-from outfitter.errors import Crashed, LaunchError, UsageError
+from outfitter.errors import Crashed, EffectFailed, LaunchError, UsageError
 from outfitter.railway import fold
 
 # Command → what it is for, in one line; the module is outfitter.cli.<command>.
@@ -75,7 +75,17 @@ def _dispatch(parts: GlobalWords) -> int:
 
 
 def _guarded(name: str, words: list[str], speak: Console, as_json: bool) -> int:
-    """Run a command; nothing escapes but a clean exit."""
+    """Run a command; nothing escapes but a clean exit. One whose data could not be written has failed."""
+    code = _ended(name, words, speak, as_json)
+    why = unwritten()
+    if not why:
+        return code
+    failed = 125 if name == "run" else 1
+    speak.error(EffectFailed("write", "standard output", why), as_json, failed)
+    return code or failed
+
+
+def _ended(name: str, words: list[str], speak: Console, as_json: bool) -> int:
     try:
         from outfitter.edges.ambient import context
 

@@ -83,12 +83,13 @@ def fallback_notice(chosen: Mode, executable: str, help_text: str) -> tuple[Noti
     """The warning of 006.5.22, naming what was missing."""
     if not chosen.missing:
         return ()
-    why = f"does not know {', '.join(chosen.missing)}" if help_text.strip() else "printed no help to check its flags by"
+    flags = ", ".join(chosen.missing)
+    why = f"does not know {flags}," if help_text.strip() else f"printed no help to check for {flags},"
     return (
         Notice(
             "warning",
             "claude-isolated-fallback",
-            f"{executable} {why} ({', '.join(chosen.missing)} needed to inherit); this run is isolated instead",
+            f"{executable} {why} which an inherited run needs; this run is isolated instead",
             "update Claude Code, or ask for --isolated to say that this is meant",
         ),
     )

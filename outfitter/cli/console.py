@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -16,7 +17,10 @@ from outfitter.model.request import Notice
 from outfitter.model.value import Value
 
 When = Literal["auto", "always", "never"]
+# Longer lines are cut: a value of a file may be quoted in one, and be of any length.
+LONGEST = 2000
 _COLOURS = {"error": "31", "warning": "33", "notice": "36", "hint": "36"}
+_UNWRITTEN: list[str] = []
 
 
 @frozen(eq=False, repr=False)
@@ -41,9 +45,9 @@ class Console(Value):
         """A diagnostic on stderr, in one line, and its hint on a second; quiet drops notices. Whether it could be written."""
         if self.quiet and notice.level == "notice":
             return True
-        lines = [f"outfitter: {self.paint(notice.level, notice.level)}: {one_line(notice.message)}"]
+        lines = [f"outfitter: {self.paint(notice.level, notice.level)}: {_clipped(notice.message)}"]
         if notice.hint:
-            lines.append(f"  {self.paint('hint:', 'hint')} {one_line(notice.hint)}")
+            lines.append(f"  {self.paint('hint:', 'hint')} {_clipped(notice.hint)}")
         return _write(sys.stderr, "\n".join(lines) + "\n")
 
     def error(self, error: LaunchError, as_json: bool = False, code: int | None = None) -> None:
@@ -83,6 +87,16 @@ def console(env: Mapping[str, str], colour: When = "auto", **flags: bool) -> Con
     return Console(painted(sys.stdout), painted(sys.stderr), **flags)
 
 
+def unwritten() -> str:
+    """Why data did not reach stdout ("" if it did): a full disk, say. A reader who left wanted no more of it."""
+    return _UNWRITTEN[-1] if _UNWRITTEN else ""
+
+
+def _clipped(text: str) -> str:
+    line = one_line(text[: 2 * LONGEST])
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}… ({len(text)} characters)"
+
+
 def _write(stream: TextIO | None, text: str) -> bool:
     """Write what the stream's encoding can hold, the rest escaped (spec/95 PYE-01); false where the stream is gone.
 
@@ -99,7 +113,9 @@ def _write(stream: TextIO | None, text: str) -> bool:
         )
         stream.flush()
         _write_whole(stream, safe)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if stream is sys.stdout and getattr(error, "errno", errno.EPIPE) != errno.EPIPE:
+            _UNWRITTEN.append(str(getattr(error, "strerror", error)))
         return False
     return True
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from outfitter.cli.words import MisusedError
 from outfitter.errors import UsageError
+from outfitter.model.wording import did_you_mean
 
 WIDTH = 80
+# argparse's own words for a choice that is none, in all its versions, and for words that nothing takes.
+_CHOICE = re.compile(r"argument (\S+): invalid choice: ('.*'|\S+) \(choose from (.*)\)", re.DOTALL)
+_SURPLUS = re.compile(r"unrecognized arguments: (\S*).*", re.DOTALL)
 EXIT_CODES = "exit codes: 0 done, 1 findings or failure, 2 usage"
 
 
@@ -19,8 +24,25 @@ class Parser(argparse.ArgumentParser):
     """An argparse parser that speaks as every other error does: one line, then where the help is."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise the fault instead of printing the usage and leaving."""
-        raise MisusedError(UsageError(f"{self.prog}: {message}", f"{self.prog} --help"))
+        """Raise the fault instead of printing the usage and leaving; a slip of the pen gets the word that was meant."""
+        choice = _CHOICE.fullmatch(message)
+        if choice:
+            name, given, allowed = choice[1], choice[2], [word.strip("'") for word in choice[3].split(", ")]
+            told = f"{self.prog}: {name}: {given} is none of {', '.join(allowed)}"
+            raise MisusedError(UsageError(told, did_you_mean(given.strip("'"), allowed, f"{self.prog} --help", 1)))
+        surplus = _SURPLUS.fullmatch(message)
+        known = _options(self) if surplus and surplus[1].startswith("-") else ()
+        near = did_you_mean(surplus[1].partition("=")[0], known, "", 1) if surplus else ""
+        raise MisusedError(UsageError(f"{self.prog}: {message}", near or f"{self.prog} --help"))
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Every option of a command and of its actions."""
+    for action in parser._actions:  # noqa: SLF001 - argparse has no public way to look at what a parser takes
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for inner in action.choices.values():
+                yield from _options(inner)
 
 
 def parser(

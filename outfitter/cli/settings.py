@@ -17,6 +17,7 @@ from outfitter.model.settings import KeyPath, Origin, Settings
 from outfitter.model.wording import did_you_mean
 from outfitter.railway import fold
 from outfitter.survey import DEFAULT_HARNESS
+from stages.merge_settings import KEYS
 
 SUMMARY = "Print the merged settings: one line a value, or one value by its dotted key."
 EXAMPLES = (
@@ -139,7 +140,9 @@ def _is_below(key: str, asked: str) -> bool:
 
 
 def _unset(key: str, every: list[Row]) -> EffectFailed:
-    hint = did_you_mean(key, [row.key for row in every], "outfitter settings shows what is set", 1)
+    hint = "outfitter settings shows what is set"
+    if key not in KEYS:
+        hint = did_you_mean(key, dict.fromkeys((*(row.key for row in every), *KEYS)), hint, 1)
     return EffectFailed("show the setting", key, "is not set", hint)
 
 

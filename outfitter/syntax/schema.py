@@ -57,9 +57,11 @@ def _explained(error: Any, rules: Any, given: Any) -> Iterable[tuple[KeyPath, st
             wanted = [_KINDS[name] for name in kind["types"] if name != "null"]
             return [((), f"must be {' or '.join(wanted)}, not {kind_of(given)}", "")]
         case "enum":
+            from outfitter.model.wording import did_you_mean
+
             allowed = [str(word) for word in _at(rules, error.schema_path) if word is not None]
             shown = repr(given) if isinstance(given, str) else kind_of(given)
-            return [((), f"must be one of {', '.join(allowed)}, not {shown}", _nearest(str(given), allowed))]
+            return [((), f"must be one of {', '.join(allowed)}, not {shown}", did_you_mean(str(given), allowed, "", 1))]
         case "required":
             return [((), f"{kind['property']!r} is missing", "")]
         case "pattern" | "minLength":

@@ -152,3 +152,55 @@ def test_the_package_runs_as_a_module_and_in_isolated_mode(machine):
             cwd=machine.project,
         )
         assert ended.stdout.startswith(b"outfitter ")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("list",), 1), (("schema", "agent"), 1), (("--help",), 1), (("run", "--dry-run"), 125), (("run", "--help"), 125)],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_data_that_cannot_be_written_is_a_failure(furnished, words, code):
+    with open("/dev/full", "wb") as full:
+        process = furnished.start(*words, stdout=full)
+        err = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == code
+    assert "outfitter: error: cannot write: standard output: No space left on device" in err
+    assert "Traceback" not in err
+
+
+def test_a_launch_does_not_fail_for_what_the_harness_could_not_write(furnished):
+    with open("/dev/full", "wb") as full:
+        process = furnished.start("run", "a", stdout=full)
+        err = process.communicate(timeout=60)[1].decode()
+    assert (process.returncode, "cannot write" in err) == (0, False)
+
+
+def test_a_diagnostic_quotes_no_more_than_a_few_lines(furnished):
+    furnished.settings(f"default_agent: {'x' * 1_000_000}\n")
+    ended = furnished.run("run")
+    assert ended.code == 125
+    assert len(ended.err) < 10_000
+    assert "characters)" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("list", "skils"), "did you mean skills?"),
+        (("conflicts", "aply", "x"), "did you mean apply?"),
+        (("validate", "--stric"), "did you mean --strict?"),
+        (("cache", "prune", "--dayz=3"), "did you mean --days?"),
+        (("demo", "--harness", "clade"), "did you mean claude?"),
+        (("list", "zzz"), "outfitter list --help"),
+        (("validate", "--zzzzzz"), "outfitter validate --help"),
+        (("show", "a", "b"), "outfitter show --help"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_slip_of_the_pen_is_answered_with_the_word_that_was_meant(furnished, words, hint):
+    ended = furnished.run(*words)
+    assert (ended.code, ended.out) == (2, "")
+    error, said = ended.err.splitlines()
+    assert error.startswith(f"outfitter: error: outfitter {words[0]}")
+    assert said == f"  hint: {hint}"

@@ -160,7 +160,7 @@ outfitter: error: agent 'x' not found: there is no agent in /M/project/.agents, 
 exit 2
 --- stderr
 outfitter: error: outfitter diff: unrecognized arguments: --al
-  hint: outfitter diff --help
+  hint: did you mean --all?
 --- codes: usage-error
 """),
         ),
@@ -199,8 +199,8 @@ outfitter: error: outfitter conflicts drop: argument --older-than: 'soon' is not
             snapshot("""\
 exit 2
 --- stderr
-outfitter: error: outfitter list: argument KIND: invalid choice: 'agent' (choose from agents, skills, knowledge, commands)
-  hint: outfitter list --help
+outfitter: error: outfitter list: KIND: 'agent' is none of agents, skills, knowledge, commands
+  hint: did you mean agents?
 --- codes: usage-error
 """),
         ),
@@ -220,7 +220,7 @@ outfitter: error: outfitter show: unrecognized arguments: b
 exit 2
 --- stderr
 outfitter: error: outfitter validate: unrecognized arguments: --stric
-  hint: outfitter validate --help
+  hint: did you mean --strict?
 --- codes: usage-error
 """),
         ),
@@ -279,7 +279,7 @@ outfitter: error: outfitter sources: unrecognized arguments: now
             snapshot("""\
 exit 2
 --- stderr
-outfitter: error: outfitter setup: argument --from: invalid choice: 'codex' (choose from starter, claude, pi)
+outfitter: error: outfitter setup: --from: 'codex' is none of starter, claude, pi
   hint: outfitter setup --help
 --- codes: usage-error
 """),
@@ -359,7 +359,7 @@ outfitter: error: outfitter doctor: unrecognized arguments: pi
             snapshot("""\
 exit 2
 --- stderr
-outfitter: error: outfitter demo: argument --harness: invalid choice: 'vim' (choose from pi, claude, codex, stand-in)
+outfitter: error: outfitter demo: --harness: 'vim' is none of pi, claude, codex, stand-in
   hint: outfitter demo --help
 --- codes: usage-error
 """),
@@ -369,7 +369,7 @@ outfitter: error: outfitter demo: argument --harness: invalid choice: 'vim' (cho
             snapshot("""\
 exit 2
 --- stderr
-outfitter: error: outfitter completion: argument SHELL: invalid choice: 'tcsh' (choose from bash, zsh, fish)
+outfitter: error: outfitter completion: SHELL: 'tcsh' is none of bash, zsh, fish
   hint: outfitter completion --help
 --- codes: usage-error
 """),
@@ -777,7 +777,6 @@ exit 125
 --- stderr
 outfitter: error: /M/project/.agents/settings.yml:1:1: sources: must be a list, not text
 outfitter: error: /M/project/.agents/settings.yml:2:1: isolation: must be one of inherit, isolated, not 'maybe'
-  hint: known: inherit, isolated
 --- codes: settings-invalid
 """)
     furnished.settings("default_agent:\t x: {\n")

@@ -223,7 +223,7 @@ def test_claude_too_old_to_inherit(machine):
     assert told(machine, "run", "a", "--harness", "claude") == snapshot("""\
 exit 0
 --- stderr
-outfitter: warning: /M/bin/claude does not know --plugin-dir (--plugin-dir needed to inherit); this run is isolated instead
+outfitter: warning: /M/bin/claude does not know --plugin-dir, which an inherited run needs; this run is isolated instead
   hint: update Claude Code, or ask for --isolated to say that this is meant
 --- codes: claude-isolated-fallback
 """)
