@@ -74,12 +74,12 @@ def _batch(options: argparse.Namespace, context: Context) -> int:
     root = os.path.normpath(os.path.join(context.ambient.cwd, options.out))
     made = not os.path.lexists(root)
     try:
-        descriptor, refused = occupy(root, options.agent, options.harness)
+        descriptor, refused, hint = occupy(root, options.agent, options.harness)
     except OSError as error:
         return context.fail(EffectFailed("use the batch root", root, error.strerror or str(error)), options.json)
     if refused:
         return context.fail(
-            EffectFailed("use the batch root", root, refused, "give the batch a root of its own"),
+            EffectFailed("use the batch root", root, refused, hint),
             options.json,
         )
     try:

@@ -13,10 +13,14 @@ from outfitter.edges.private_files import replace_json
 
 MARKER = "batch.json"
 RESULT = "batch_result.json"
+_BATCH, _ATTEMPT = "outfitter batch", "outfitter run"
 
 
-def occupy(root: str, agent: str, harness: str) -> tuple[int, str]:
-    """Take `root` for this batch: (descriptor that holds the lock, "") or (-1, why not). Raises `OSError`.
+OWN = "give the batch a root of its own"
+
+
+def occupy(root: str, agent: str, harness: str) -> tuple[int, str, str]:
+    """Take `root` for this batch: (descriptor that holds the lock, "", "") or (-1, why not, what to do). Raises `OSError`.
 
     An absent or empty directory becomes a batch root; one of the same agent and harness is resumed; anything else is refused.
     """
@@ -24,18 +28,18 @@ def occupy(root: str, agent: str, harness: str) -> tuple[int, str]:
     marker = os.path.join(root, MARKER)
     held = os.listdir(root)
     if held and MARKER not in held:
-        return -1, "is not empty and is no batch root"
+        return -1, "is not empty and is no batch root", OWN
     # Open for writing: file systems of a network lock nothing else. Two that begin at once meet at the lock.
     descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        refused = _claim(descriptor, marker, {"schema_version": 1, "agent": agent, "harness": harness})
+        refused, hint = _claim(descriptor, marker, {"schema_version": 1, "agent": agent, "harness": harness})
     except BaseException:
         os.close(descriptor)
         raise
     if refused:
         os.close(descriptor)
-        return -1, refused
-    return descriptor, ""
+        return -1, refused, hint
+    return descriptor, "", ""
 
 
 def vacate(root: str, made: bool) -> None:
@@ -50,23 +54,39 @@ def vacate(root: str, made: bool) -> None:
                 os.rmdir(root)
 
 
-def _claim(descriptor: int, marker: str, wanted: dict[str, Any]) -> str:
-    """Lock the marker, and write it where it is new; why not, or ""."""
+def _claim(descriptor: int, marker: str, wanted: dict[str, Any]) -> tuple[str, str]:
+    """Lock the marker, and write it where it is new; why not and what to do, or ""."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return (
-            "is in use by a batch, or by an attempt that a killed one left behind, "
-            "that has not ended yet (its command line names this root)"
-        )
+        return _in_use(marker)
     if not os.path.lexists(marker) or not os.path.samestat(os.fstat(descriptor), os.lstat(marker)):
-        return "is just given up by another batch: try again"
+        return "is just given up by another batch", "try again"
     if os.fstat(descriptor).st_size == 0:
         os.write(descriptor, json.dumps(wanted, indent=1).encode() + b"\n")
         os.fsync(descriptor)
-        return ""
+        return "", ""
     value, _ = read_document(marker)
-    return "" if value == wanted else f"is the root of another batch ({_whose(value)})"
+    return ("", "") if value == wanted else (f"is the root of another batch ({_whose(value)})", OWN)
+
+
+def _in_use(marker: str) -> tuple[str, str]:
+    """Who holds a root, by process: a batch that is at work, or what a killed one left behind."""
+    from outfitter.edges.holders import holders
+
+    found = holders(marker)
+    if not found:
+        return (
+            "is in use by a batch, or by an attempt that a killed one left behind, that has not ended yet",
+            f"wait until it ends, or {OWN}",
+        )
+    named = ", ".join(f"{one.pid} ({one.name})" for one in found)
+    if any(one.name == _BATCH for one in found):
+        return f"is in use by a batch at work: process {named}", f"wait until it ends, or {OWN}"
+    # A launcher passes the signal on, saves what its harness wrote, and ends with it.
+    first = [one for one in found if one.name == _ATTEMPT] or found
+    text = f"is in use by what a killed batch left behind and has not ended yet: process {named}"
+    return text, f"wait until it ends, or: kill {' '.join(str(one.pid) for one in first)}"
 
 
 def write_result(root: str, report: dict[str, Any]) -> str:

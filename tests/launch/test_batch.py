@@ -1,6 +1,8 @@
 """A batch that is killed, interrupted or started from an odd place (seed 004, spec/70)."""
 
 import json
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -9,7 +11,11 @@ import time
 
 import pytest
 
+from outfitter.edges import holders
+
 WAIT = [["run", 'echo began >> "$HOME/began"; sleep 60']]
+# From the stand-in's shell: the stand-in's parent is the launcher, whose parent is the batch.
+KILL_BOTH = "l=$(awk '{print $4}' /proc/$PPID/stat); b=$(awk '{print $4}' /proc/$l/stat); kill -9 $b $l; sleep 60"
 COUNT = [["run", 'read n; echo "$n" >> "$HOME/did"']]
 
 
@@ -53,6 +59,60 @@ def test_a_killed_batch_keeps_its_root_until_its_last_attempt_has_ended(machine)
         assert time.monotonic() < end, again.err
     assert json.loads(again.out)["counts"]["succeeded"] == 3
     assert sorted((machine.home / "did").read_text().split()) == ["0", "1", "2"]
+
+
+def test_what_hangs_on_after_a_killed_batch_is_named_and_ends_as_is_said(machine):
+    words = tasks(machine, 1)
+    process = machine.start(*words, script=WAIT)
+    machine.wait_for(machine.home / "began")
+    live = machine.run(*words[:-1])
+    assert (live.code, f"{process.pid} (outfitter batch)" in live.err) == (1, True), live.err
+    assert "kill" not in live.err
+    process.kill()
+    process.wait()
+    refused = machine.run(*words[:-1])
+    (pid,) = re.findall(r"or: kill (\d+)$", refused.err, re.MULTILINE)
+    assert f"{pid} (outfitter run)" in refused.err
+    assert int(pid) != process.pid
+    os.kill(int(pid), signal.SIGTERM)
+    end = time.monotonic() + 30
+    while (again := machine.run(*words, script=COUNT)).code and "in use" in again.err:
+        assert time.monotonic() < end, again.err
+    assert rows(again.out) == [("failed", "signal 15")]
+    assert not machine.run_directories()
+
+
+def test_the_harness_of_a_killed_launcher_of_a_killed_batch_is_named(machine):
+    words = tasks(machine, 1)
+    process = machine.start(*words, script=[["run", KILL_BOTH]])
+    assert process.wait(60) == -signal.SIGKILL
+    refused = machine.run(*words[:-1])
+    (pids,) = re.findall(r"or: kill ([\d ]+)$", refused.err, re.MULTILINE)
+    assert "(pi)" in refused.err
+    for pid in pids.split():
+        os.kill(int(pid), signal.SIGKILL)
+    end = time.monotonic() + 30
+    while (again := machine.run(*words, script=COUNT)).code and "in use" in again.err:
+        assert time.monotonic() < end, again.err
+    assert rows(again.out) == [("succeeded", "")], "its pair was never written: it runs again"
+
+
+def test_who_has_a_file_open_by_each_way_of_asking(tmp_path):
+    path = tmp_path / "open"
+    path.write_text("")
+    command = ["sleep", "60"]
+    with open(path) as file:
+        sleeping = subprocess.Popen(command, pass_fds=[file.fileno()])
+    try:
+        wanted = [holders.Holder(sleeping.pid, "sleep")]
+        assert list(holders.holders(str(path))) == wanted
+        if shutil.which("lsof"):
+            assert holders._by_lsof(str(path)) == wanted
+        assert holders.holders(str(tmp_path / "gone")) == ()
+    finally:
+        sleeping.kill()
+        sleeping.wait()
+    assert holders.holders(str(path)) == ()
 
 
 def test_the_settings_choose_the_harness(machine):
