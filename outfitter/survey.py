@@ -21,7 +21,7 @@ from outfitter.model.settings import Settings
 from outfitter.railway import Effect, Outcome, attempt
 
 DEFAULT_HARNESS = "pi"
-_PROJECTION = re.compile(r".*/outfitter-[A-Za-z0-9_.-]{1,12}-(" + "|".join(NAMES) + r")-[a-z0-9]{8}/projection")
+_PROJECTION = r".*/outfitter-[A-Za-z0-9_.-]{1,12}-(" + "|".join(NAMES) + r")-[a-z0-9]{8}/projection"
 # How often an adapter may ask further: a bound, not a plan.
 ROUNDS = 5
 
@@ -163,7 +163,7 @@ def _journal(place: str) -> str:
 
 def _gone(sources: Sources, place: str) -> bool:
     """Whether a directory is named as our projections are, and nothing of one is there any more."""
-    ours = _PROJECTION.fullmatch(place) is not None
+    ours = re.fullmatch(_PROJECTION, place) is not None
     return ours and sources.read(_journal(place)) is None and not sources.names(place)
 
 

@@ -61,6 +61,8 @@ def recorded_directory(head: bytes) -> str:
 
 
 def _units(path: str) -> tuple[int, ...]:
+    if path.isascii():
+        return tuple(path.encode())
     raw = path.encode("utf-16-le", "surrogatepass")
     return tuple(raw[at] | raw[at + 1] << 8 for at in range(0, len(raw), 2))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 LENGTH_LIMIT = 64
-_PORTABLE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*")
+_PORTABLE = r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*"
 _READABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)*")
 
 
 def is_portable(name: str) -> bool:
     """Whether a name is one that `setup` creates and `validate` asks for."""
-    return len(name) <= LENGTH_LIMIT and _PORTABLE.fullmatch(name) is not None
+    return len(name) <= LENGTH_LIMIT and re.fullmatch(_PORTABLE, name) is not None
 
 
 def is_readable(name: str) -> bool:

@@ -29,8 +29,8 @@ def is_pi_state(path: str) -> bool:
     return path.partition("/")[0] in PI_STATE
 
 
-_FRONT = re.compile(r"---[ \t]*\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
-_ENABLED = re.compile(r"""^enabled[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
+_FRONT = r"(?ms)---[ \t]*\r?\n.*?^---[ \t]*$"
+_ENABLED = r"""(?m)^enabled[ \t]*:[ \t]*["']?(\w+)"""
 
 
 class OverlayFile(NamedTuple):
@@ -224,6 +224,6 @@ def _add_knowledge(demand: Demand, layer: int, base: str, knowledge: dict[str, K
 
 def _is_off_text(text: str) -> bool:
     """Whether a text's front matter, YAML or not, says `enabled: false`."""
-    head = _FRONT.match(text)
-    said = _ENABLED.search(head.group()) if head else None
+    head = re.match(_FRONT, text)
+    said = re.search(_ENABLED, head.group()) if head else None
     return bool(said and is_off({"enabled": said.group(1)}))
