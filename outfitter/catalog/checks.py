@@ -205,7 +205,7 @@ def _scripts(demand: Demand, site: SkillSite) -> Iterator[Finding]:
 
 def _agent(one: Agent) -> Iterator[Finding]:
     path = one.place.path
-    if not one.has_front_matter:
+    if not one.has_front_matter and not any(problem.path == path for problem in one.problems):
         yield Finding("warning", "agent-bare", "no front matter; the id is taken from the folder", path)
     name = one.values.get("name")
     if name is not None and str(name) != one.id:

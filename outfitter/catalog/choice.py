@@ -55,12 +55,33 @@ def _not_found(demand: Demand, settings: Settings, asked: str | None, name: str)
     origin = settings.origins.get(("default_agent",))
     source = "" if asked or origin is None else f" (default_agent in {origin.path}:{origin.at.line})"
     message = f"agent {name!r} not found{source}"
+    passed = _passed_over(demand, name)
+    if passed[0]:
+        return CompositionFailed(f"{message}: {passed[0]}", passed[1])
     if unsynchronized(demand):
         near = did_you_mean(name, known)
         return CompositionFailed(message, f"{near} else {unsynchronized(demand)}".removeprefix(" else "))
     if not known:
         return _no_agents(demand, message)
     return CompositionFailed(message, did_you_mean(name, known, f"agents: {listed(known)}"))
+
+
+def _passed_over(demand: Demand, name: str) -> tuple[str, str]:
+    """What stands where this agent would, why it is none, and what to do; ("", "") where nothing does."""
+    from outfitter.catalog.health import layer_notices
+
+    for notice in layer_notices(demand):
+        for tree in demand.trees:
+            place = f"{tree.root}/agents/{name}"
+            if notice.message.startswith((f"{place}/agent.md ", f"{place}/AGENT.md ", f"{place}.md ", f"{place} ")):
+                return notice.message, notice.hint
+    for layer, tree in enumerate(demand.trees):
+        if demand.is_folder(layer, f"agents/{name}"):
+            return (
+                f"{tree.root}/agents/{name} holds no agent.md",
+                "write one: it begins with front matter, its body says who the agent is",
+            )
+    return ("", "")
 
 
 def unsynchronized(demand: Demand) -> str:

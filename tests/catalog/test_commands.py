@@ -300,3 +300,13 @@ def test_nothing_is_written_but_by_dump_into_its_directory(machine, words):
     machine.run(*words)
     after = {path: row for path, row in snapshot(machine.project).items() if not path.startswith("agents-dump")}
     assert {**after, ".": ()} == {**before, ".": ()}
+
+
+@pytest.mark.parametrize(
+    "text", ["---\nname: a\n", "---\n- a\n---\nx\n", "---\ntools: [a\n---\nx\n", b"---\n---\n\xff\n"]
+)
+def test_front_matter_that_cannot_be_read_is_one_finding(machine, text):
+    """Not also none at all."""
+    machine.put(".agents/agents/a/agent.md", text)
+    found = json.loads(machine.run("validate", "--json").out)["findings"]
+    assert [one["level"] for one in found if one["path"].endswith("agents/a/agent.md")] == ["error"]

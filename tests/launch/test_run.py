@@ -43,6 +43,29 @@ def test_broken_settings_are_one_clear_line_and_start_nothing(machine, settings,
     assert machine.run_directories() == []
 
 
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: path.mkdir(), "agent.md is a folder, not a file; skipped"),
+        (os.mkfifo, "agent.md is no regular file; skipped"),
+        (lambda path: path.symlink_to("agent.md"), "agent.md points nowhere (agent.md); skipped"),
+        (lambda path: path.symlink_to("/etc/passwd"), "agent.md points outside the repository (/etc/passwd); skipped"),
+        (lambda _: None, "agents/odd holds no agent.md"),
+    ],
+    ids=["folder", "fifo", "loop", "outside", "nothing"],
+)
+def test_what_stands_in_an_agents_place_and_is_none_is_said(machine, make, why):
+    """spec/10, hostile and broken input: a diagnostic that names it."""
+    machine.agent("a")
+    place = machine.project / ".agents/agents/odd"
+    place.mkdir()
+    make(place / "agent.md")
+    ended = machine.run("run", "odd")
+    assert (ended.code, ended.seen) == (125, None)
+    assert f"agent 'odd' not found: {place.parent.parent}/agents/odd" in ended.err
+    assert why in ended.err
+
+
 def test_a_missing_agent_names_the_nearest(machine):
     machine.agent("reviewer")
     ended = machine.run("run", "reviewr")
