@@ -71,6 +71,10 @@ def main(words: list[str], context: Context) -> int:
             fault = f"{place} is no directory"
             hint = "a catalog is a directory, owner/repo or an address; --from claude takes over ~/.claude"
             return context.fail(UsageError(fault, hint), options.json)
+    beside = os.path.dirname(choice.tree)
+    if not os.path.isdir(beside):
+        hint = "set HOME to a directory that exists, or write to the project: --project"
+        return context.fail(EffectFailed("write", beside, "the home directory does not exist", hint), options.json)
     native = os.path.join(context.ambient.home, adapter(choice.start).home) if choice.start in NAMES else ""
     try:
         writes, left = plan(choice, gather(choice.tree, choice.start, native))

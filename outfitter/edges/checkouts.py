@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
+from outfitter.edges.directories import make_cache
 from outfitter.edges.evidence_files import read_document
 from outfitter.edges.git import fetch
 
@@ -47,7 +48,7 @@ def sync_one(
     Whatever fails, the last good checkout stays. `wait` is told once that another sync holds the lock.
     """
     try:
-        os.makedirs(os.path.join(place, "revisions"), mode=0o700, exist_ok=True)
+        make_cache(os.path.join(place, "revisions"), os.path.dirname(os.path.dirname(place)))
         with _locked(os.path.join(place, "lock"), lambda: wait(shown)):
             return _sync(place, uri, ref, check, env, interactive)._replace(source=shown, ref=ref)
     except OSError as error:

@@ -31,7 +31,7 @@ from outfitter.model.request import Ambient, Notice
 def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host:
     """Real effects for this process: one launch, or one command. Without `remember` no cache is written (a dry run)."""
     fill_closed_streams()
-    log = RunLog(ambient.state_root)
+    log = RunLog(ambient.state_root, ambient.home)
     step, steps = recorder(time.time_ns)
     return Host(
         sources=_sources(ambient, remember),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from outfitter.cli.console import Console
 from outfitter.edges import tty
+from outfitter.edges.directories import make_directories
 from outfitter.edges.signals import SIGNALS, Signals
 from outfitter.host import Answer, Terminal
 from outfitter.model.request import Ambient, Notice
@@ -25,8 +26,9 @@ BAR_CELLS = 24
 class RunLog:
     """`<state_root>/runs/<run id>.log`, for words that nobody could be told. Without a run, or with no place for it, they are lost."""
 
-    def __init__(self, state_root: str) -> None:
-        """`state_root` is Outfitter's state directory; `run_id` is set when a run directory is opened."""
+    def __init__(self, state_root: str, home: str = "") -> None:
+        """`state_root` is Outfitter's state directory; `run_id` is set when a run directory is opened. A missing `home` is not made."""
+        self._home = home
         self._state_root, self._directory = state_root, os.path.join(state_root, "runs")
         self._tidied = False
         self.run_id = ""
@@ -38,7 +40,7 @@ class RunLog:
         self._forget_old()
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            os.makedirs(self._directory, 0o700, exist_ok=True)
+            make_directories(self._directory, self._home)
             file = os.open(os.path.join(self._directory, self.run_id + ".log"), flags, 0o600)
         except OSError:
             return
