@@ -136,9 +136,11 @@ def _given_up(host: Host, record: Record, error: LaunchError) -> Effect[Recovere
 
 
 def _stay(runs: Runs, record: Record, settlement: Settlement, why: str) -> Recovered:
+    from stages.cleanup import way_out
+
     _journal(runs, record, "unsaved")
     text = f"{_name(record)} could not be recovered whole: {why}; it stays in {record.root}"
-    line = Notice("warning", "unsaved", text, "mend what stands in the way, then: outfitter recover")
+    line = Notice("warning", "unsaved", text, way_out(record))
     return Recovered(record, "unsaved", settlement, (line, *settlement.notices))
 
 
@@ -168,7 +170,8 @@ def _remove(runs: Runs, record: Record) -> None:
 
 
 def _name(record: Record) -> str:
-    return f"the killed run {record.run_id} ({record.agent}, {record.harness})"
+    killed = "" if record.phase == "unsaved" else "killed "
+    return f"the {killed}run {record.run_id} ({record.agent}, {record.harness})"
 
 
 def _summary(settlement: Settlement) -> str:

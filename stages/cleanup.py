@@ -76,7 +76,13 @@ def _stay(runs: Runs, record: Record, phase: Phase, notice: Notice) -> tuple[Rec
 
 def _unsaved(record: Record) -> Notice:
     text = f"some of what this run wrote could not be saved; it stays in {record.root}"
-    return Notice("warning", "unsaved", text, "mend what stands in the way, then: outfitter recover")
+    return Notice("warning", "unsaved", text, way_out(record))
+
+
+def way_out(record: Record) -> str:
+    """What to do about a run that stays because something of it could not be saved."""
+    by_hand = f"take what you need from there, then: outfitter recover --forget {record.run_id}"
+    return f"mend what stands in the way, then: outfitter recover; or {by_hand}"
 
 
 def _left(root: str, why: str) -> Notice:

@@ -38,11 +38,27 @@ def _trouble(record: Record, topic: Topic, trouble: Trouble, group: list[Item]) 
         where = group[0].kept if len(group) == 1 else ", ".join(kept)
         files = "file was" if len(group) == 1 else "files were"
         text += f"; the durable {files} left as before, this run's kept in {where}"
-    stays = not all(item.saved for item in group)
+    stays = [item for item in group if not item.saved]
     if stays:
         text += f"; still in {record.projection}"
-    hint = "outfitter conflicts list" if kept else "outfitter recover --list" if stays else ""
-    return Notice("warning", f"{topic.replace(' ', '-')}-{trouble}", text, hint)
+    hints = ["outfitter conflicts list"] if kept else []
+    hints += [f"{_mending(record, stays)}, then: outfitter recover"] if stays else []
+    return Notice("warning", f"{topic.replace(' ', '-')}-{trouble}", text, "; ".join(hints))
+
+
+def _mending(record: Record, stays: list[Item]) -> str:
+    """What to do about items whose only copy is in the run directory, so that recovery can save them, or need not."""
+    from shlex import quote
+
+    odd = [item for item in stays if item.trouble == "odd"]
+    shut = [item for item in stays if item.ending == "unreadable"]
+    ways = [f"chmod -R u+rwX {quote(record.projection)}"] if shut else []
+    if odd:
+        places = listed([f"{record.projection}/{item.path}" for item in odd], SAMPLED)
+        ways.append(f"move what you need out of {places}, and remove it there")
+    if len(odd) + len(shut) < len(stays):
+        ways.append("mend the place that it belongs to, or the directory for conflicts")
+    return "; ".join(ways)
 
 
 def _by_reason(group: list[Item]) -> str:

@@ -19,7 +19,6 @@ from outfitter.edges.batch_root import occupy, vacate, write_result
 from outfitter.edges.inputs import select, text_of
 from outfitter.errors import EffectFailed, LaunchError
 from outfitter.model.request import Notice, Request
-from outfitter.pipeline import prepare
 from outfitter.railway import Outcome, fold, perform
 from outfitter.survey import choose_harness
 from stages.load_layers import load_scopes
@@ -152,6 +151,8 @@ def _carry_out(
 
 def _refused_here(context: Context, form: Task) -> LaunchError | None:
     """Why `outfitter run` would refuse to launch this agent, whatever the input."""
+    from outfitter.pipeline import prepare
+
     asked = Request(context.ambient, agent=form.agent, harness=form.harness, passthrough=tuple(harness_arguments(form)))
     return fold(perform(prepare(context.host(), asked)), lambda _: None, lambda error: error)
 

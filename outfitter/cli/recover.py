@@ -33,7 +33,7 @@ PHASES = {
     "preparing": "its harness had not started; recover removes it",
     "started": "its launcher was killed; recover saves what it wrote",
     "settled": "all was saved; recover removes it",
-    "unsaved": "some of it could not be saved; recover tries again",
+    "unsaved": "some of it could not be saved; recover tries again and says why",
     "retained": "retained on purpose; see: outfitter diff",
 }
 REMNANTS = {
@@ -46,7 +46,9 @@ def arguments(made: argparse.ArgumentParser) -> None:
     """The command's own options."""
     made.add_argument("--list", action="store_true", help="only say what there is; change nothing")
     made.add_argument(
-        "--forget", metavar="RUN", help="stop asking for a run that is not live; its directory stays as it is"
+        "--forget",
+        metavar="RUN",
+        help="stop asking for a run that is not live; its directory is left to you, and to the sweep after a week",
     )
     json_option(made)
 
@@ -100,7 +102,10 @@ def _forget(context: Context, run_id: str, as_json: bool) -> int:
     if as_json:
         context.console.document({"forgotten": run_id, "root": root})
     else:
-        context.console.data(f"forgot {run_id}" + (f"; its directory stays: {one_line(root)}" if root else ""))
+        context.console.data(
+            f"forgot {run_id}"
+            + (f"; its directory stays until nothing in it is younger than a week: {one_line(root)}" if root else "")
+        )
     return 0
 
 

@@ -169,23 +169,23 @@ def test_what_cannot_even_be_kept(project):
 exit 0
 --- stderr
 outfitter: warning: credentials not saved: .credentials.json for /M/home/.claude/.credentials.json (Not a directory; not kept either: Not a directory); MCP authorisations from this run were not saved either; still in /M/tmp/outfitter-a-claude-XXXXXXXX/projection
-  hint: outfitter recover --list
+  hint: mend the place that it belongs to, or the directory for conflicts, then: outfitter recover
 outfitter: warning: some of what this run wrote could not be saved; it stays in /M/tmp/outfitter-a-claude-XXXXXXXX
-  hint: mend what stands in the way, then: outfitter recover
+  hint: mend what stands in the way, then: outfitter recover; or take what you need from there, then: outfitter recover --forget <attempt>
 --- codes: credentials-failed unsaved
 """)
     assert told(project, "recover", "--list") == snapshot("""\
 exit 0
-<attempt>  unsaved: some of it could not be saved; recover tries again
+<attempt>  unsaved: some of it could not be saved; recover tries again and says why
     a, claude: /M/tmp/outfitter-a-claude-XXXXXXXX
 """)
     assert told(project, "recover") == snapshot("""\
 exit 1
 --- stderr
-outfitter: warning: the killed run <attempt> (a, claude) could not be recovered whole: some of what it wrote could not be saved; it stays in /M/tmp/outfitter-a-claude-XXXXXXXX
-  hint: mend what stands in the way, then: outfitter recover
+outfitter: warning: the run <attempt> (a, claude) could not be recovered whole: some of what it wrote could not be saved; it stays in /M/tmp/outfitter-a-claude-XXXXXXXX
+  hint: mend what stands in the way, then: outfitter recover; or take what you need from there, then: outfitter recover --forget <attempt>
 outfitter: warning: credentials not saved: .credentials.json for /M/home/.claude/.credentials.json (Not a directory; not kept either: Not a directory); MCP authorisations from this run were not saved either; still in /M/tmp/outfitter-a-claude-XXXXXXXX/projection
-  hint: outfitter recover --list
+  hint: mend the place that it belongs to, or the directory for conflicts, then: outfitter recover
 --- codes: credentials-failed unsaved
 """)
     assert told(project, "doctor").partition("runs:")[2].partition("\nok")[0] == snapshot("""\
@@ -298,14 +298,14 @@ outfitter: warning: the projection was moved or replaced while the harness ran: 
 outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
   hint: to look at them: --retain-projection, then outfitter diff
 outfitter: warning: some of what this run wrote could not be saved; it stays in /M/tmp/outfitter-a-pi-XXXXXXXX
-  hint: mend what stands in the way, then: outfitter recover
+  hint: mend what stands in the way, then: outfitter recover; or take what you need from there, then: outfitter recover --forget <attempt>
 --- codes: beside state-generated-warn unsaved
 """)
     assert told(project, "recover") == snapshot("""\
 exit 1
 --- stderr
-outfitter: warning: the killed run <attempt> (a, pi) could not be recovered whole: some of what it wrote could not be saved; it stays in /M/tmp/outfitter-a-pi-XXXXXXXX
-  hint: mend what stands in the way, then: outfitter recover
+outfitter: warning: the run <attempt> (a, pi) could not be recovered whole: some of what it wrote could not be saved; it stays in /M/tmp/outfitter-a-pi-XXXXXXXX
+  hint: mend what stands in the way, then: outfitter recover; or take what you need from there, then: outfitter recover --forget <attempt>
 outfitter: warning: the projection was moved or replaced while the harness ran: not saved, still in /M/tmp/outfitter-a-pi-XXXXXXXX/projection.old (1 file)
   hint: move it back to /M/tmp/outfitter-a-pi-XXXXXXXX/projection, or take it from there, then: outfitter recover
 outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
@@ -317,7 +317,7 @@ outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-b
     assert told(project, "recover") == snapshot("""\
 exit 0
 --- stderr
-outfitter: notice: recovered the killed run <attempt> (a, pi): nothing was left to save
+outfitter: notice: recovered the run <attempt> (a, pi): nothing was left to save
 outfitter: warning: /M/tmp/outfitter-a-pi-XXXXXXXX/projection is gone: what the harness wrote there is lost; durable state is as it was
 outfitter: warning: generated files: 1 deleted, not kept: outfitter/prompts/00-body.md
   hint: to look at them: --retain-projection, then outfitter diff
@@ -329,7 +329,7 @@ exit 0
 outfitter: warning: written beside the projection: not saved, still in /M/tmp/outfitter-a-pi-XXXXXXXX/more (1 file), /M/tmp/outfitter-a-pi-XXXXXXXX/notes.txt
   hint: take it from there, then: outfitter recover
 outfitter: warning: some of what this run wrote could not be saved; it stays in /M/tmp/outfitter-a-pi-XXXXXXXX
-  hint: mend what stands in the way, then: outfitter recover
+  hint: mend what stands in the way, then: outfitter recover; or take what you need from there, then: outfitter recover --forget <attempt>
 --- codes: beside unsaved
 """)
 
