@@ -49,7 +49,10 @@ def page() -> str:
 
 
 def _section(title: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    yield f"{(parser.description or '').rstrip('.')}."
+    summary, _, legend = (parser.description or "").partition("\n\n")
+    yield f"{' '.join(summary.split()).rstrip('.')}."
+    if legend:
+        yield from ("", "```text", legend, "```")
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
     rows = [_row(action) for action in parser._actions if action not in inner and action.dest != "help"]  # noqa: SLF001
     if rows:
@@ -61,7 +64,8 @@ def _section(title: str, parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def _row(action: argparse.Action) -> str:
     takes = action.nargs != 0
-    value = "|".join(map(str, action.choices)) if action.choices else action.metavar or action.dest.upper()
+    named = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    value = "|".join(map(str, action.choices)) if action.choices and action.option_strings else named
     name = ", ".join(action.option_strings) + (f" {value}" if action.option_strings and takes else "") or str(value)
     return f"| `{name}` | {action.help or ''} |".replace(
         "|".join(map(str, action.choices or ())), "\\|".join(map(str, action.choices or ()))

@@ -6,7 +6,7 @@ import argparse
 import time
 
 from outfitter.cli.context import Context
-from outfitter.cli.parser import days, json_option, parser
+from outfitter.cli.parser import actions, days, json_option, parser
 from outfitter.cli.settled import settled
 from outfitter.edges import cache_tidy
 from outfitter.model.wording import counted
@@ -19,13 +19,11 @@ EXAMPLES = ("outfitter cache dir", "outfitter cache prune --days 7", "outfitter 
 
 def arguments(made: argparse.ArgumentParser) -> None:
     """The sub-commands."""
-    commands = made.add_subparsers(dest="action", required=True, metavar="ACTION")
-    shown = commands.add_parser("dir", help="print where it is", allow_abbrev=False)
-    pruned = commands.add_parser("prune", help="remove short cuts that were long not used", allow_abbrev=False)
+    action = actions(made)
+    shown = action("dir", "print where it is")
+    pruned = action("prune", "remove short cuts that were long not used")
     pruned.add_argument("--days", type=days, default=30.0, metavar="N", help="older than so many days (default 30)")
-    cleaned = commands.add_parser(
-        "clean", help="remove every short cut; utilities/ and checkouts stay", allow_abbrev=False
-    )
+    cleaned = action("clean", "remove every short cut; utilities/ and checkouts stay")
     cleaned.add_argument(
         "--sources", action="store_true", help="remove the checkouts too: `outfitter sync` fetches them again"
     )

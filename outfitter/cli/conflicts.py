@@ -9,7 +9,7 @@ from typing import Any
 from outfitter.bridging.member import edited, member_text
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import bytes_text
-from outfitter.cli.parser import days, json_option, parser
+from outfitter.cli.parser import action, days, json_option, parser
 from outfitter.cli.render import one_line
 from outfitter.edges.durable import read_small, real_durable
 from outfitter.edges.kept import Kept, drop, kept
@@ -32,16 +32,10 @@ _UNFIT = "only {} goes there, and one of the two files is no JSON object with it
 def arguments(made: argparse.ArgumentParser) -> None:
     """The four actions."""
     actions = made.add_subparsers(dest="action", metavar="list|show|apply|drop")
-    json_option(
-        actions.add_parser("list", help="everything kept: id, age, size, run, path and why", allow_abbrev=False)
-    )
-    show = actions.add_parser(
-        "show", help="one of them, with its content unless it is a credential", allow_abbrev=False
-    )
-    take = actions.add_parser(
-        "apply", help="put it at its durable place; what was there is kept instead", allow_abbrev=False
-    )
-    away = actions.add_parser("drop", help="remove it, or all that are older", allow_abbrev=False)
+    json_option(action(actions, "list", "everything kept: id, age, size, run, path and why"))
+    show = action(actions, "show", "one kept content, in full unless it is a credential")
+    take = action(actions, "apply", "put a kept content at its durable place; what was there is kept instead")
+    away = action(actions, "drop", "remove a kept content, or all that are older")
     for one in (show, take):
         one.add_argument("id", metavar="ID", help="an id of the list, or a beginning of one")
     away.add_argument("id", metavar="ID", nargs="?", help="an id of the list, or a beginning of one")

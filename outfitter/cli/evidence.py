@@ -7,7 +7,7 @@ import json
 import os
 
 from outfitter.cli.context import Context
-from outfitter.cli.parser import count, days, json_option, parser
+from outfitter.cli.parser import actions, count, days, json_option, parser
 from outfitter.edges.evidence_check import Pair, read_pair
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH, reconstruct
 from outfitter.evidence.verify import Mismatch
@@ -23,11 +23,7 @@ EXAMPLES = (
 
 def arguments(made: argparse.ArgumentParser) -> None:
     """The sub-commands and their options."""
-    commands = made.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    def action(name: str, text: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-
+    action = actions(made)
     for name, text in (
         ("verify", "check a pair: 0 it holds, 1 with each mismatch"),
         ("replay", "print the result that the trace gives"),

@@ -7,7 +7,8 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 from outfitter.cli.words import MisusedError
 from outfitter.errors import UsageError
@@ -60,6 +61,19 @@ def parser(
         allow_abbrev=False,
     )
     arguments(made)
+    return made
+
+
+def actions(made: argparse.ArgumentParser) -> Callable[[str, str], argparse.ArgumentParser]:
+    """A function (name, what it does) → the parser of one action of a command, which must be named; its own help says what it does, too."""
+    commands = made.add_subparsers(dest="action", required=True, metavar="ACTION")
+    return partial(action, commands)
+
+
+def action(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
+    """One action of a command; `commands` is what `add_subparsers` gave. `text` is a sentence without its capital and full stop."""
+    told = folded(f"{text[:1].upper()}{text[1:]}.")
+    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=told, allow_abbrev=False)
     return made
 
 

@@ -24,7 +24,7 @@ from outfitter.places import label
 from outfitter.railway import fold
 from outfitter.survey import cache_directory
 
-SUMMARY = "Fetch remote settings and catalogs into the cache: the only command that uses the network."
+SUMMARY = "Fetch remote settings and catalogs into the cache; no other command fetches any."
 EXAMPLES = ("outfitter sync",)
 # A catalog holds at least one of these; else its `path` is wrong.
 TREE_NAMES = (

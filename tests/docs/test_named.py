@@ -125,6 +125,7 @@ def test_no_two_options_of_a_command_say_the_same_and_each_says_something():
     for name, parser in commands().items():
         for one in (parser, *walk(inner(parser))):
             helps = [action.help for action in one._actions if action.option_strings and action.dest != "help"]
+            assert one.description, f"{name}: its help does not say what it does"
             assert all(helps), f"{name}: an option without a help"
             assert len(set(helps)) == len(helps), f"{name}: {helps}"
 
