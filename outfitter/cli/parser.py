@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 from outfitter.cli.words import MisusedError
 from outfitter.errors import UsageError
-from outfitter.model.wording import did_you_mean
 
 WIDTH = 80
 # argparse's own words for a choice that is none, in all its versions, and for words that nothing takes.
@@ -26,6 +25,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the fault instead of printing the usage and leaving; a slip of the pen gets the word that was meant."""
+        from outfitter.model.wording import did_you_mean
+
         choice = _CHOICE.fullmatch(message)
         if choice:
             name, given, allowed = choice[1], choice[2], [word.strip("'") for word in choice[3].split(", ")]
