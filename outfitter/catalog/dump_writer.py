@@ -68,14 +68,16 @@ class Writer:
             text = f"{path}: {key}: is refused by every launch, and left out; outfitter validate says why"
             self.notices.append(Notice("warning", "dump-credential", text))
 
-    def source(self, one: Agent, key: str, number: int, source: Source) -> dict[str, str] | None:
-        """A prompt source as a file of the dump; None where it has nothing."""
+    def _prompt(self, one: Agent, source: Source) -> str:
+        """What a prompt source says; "" where it has nothing."""
         found = prompts.locate(self.demand, source, one.id)
         document = self.demand.document(found.layer, found.entry.path, "text") if found.entry else None
-        if document is None or not document.text.strip():
-            return None
-        path = f"prompts/{one.id}-{key}{f'-{number}' if number else ''}.md"
-        self.write(path, document.text.encode("utf-8", "surrogateescape"))
+        return document.text if document and document.text.strip() else ""
+
+    def _prompt_file(self, one: Agent, key: str, text: str) -> dict[str, str]:
+        """A prompt as a file of the dump, and the source that means it."""
+        path = f"prompts/{one.id}-{key}.md"
+        self.write(path, text.encode("utf-8", "surrogateescape"))
         return {"file": path}
 
     def extension(self, extension: str | Source) -> Any:
@@ -94,11 +96,14 @@ class Writer:
         return {"file": path}
 
     def prompts_of(self, one: Agent) -> dict[str, Any]:
-        """The prompt keys of an agent, pointing into the dump."""
+        """The prompt keys of an agent, pointing into the dump. One that says nothing still takes an inherited one's place."""
         single = {"system_prompt": one.system_prompt, "prompt_template": one.prompt_template}
-        found: dict[str, Any] = {key: self.source(one, key, 0, source) for key, source in single.items() if source}
-        appended = [self.source(one, "append", number, source) for number, source in enumerate(one.append, 1)]
-        return {**found, "append_system_prompt": [one for one in appended if one]}
+        found = {
+            key: self._prompt_file(one, key, self._prompt(one, source)) for key, source in single.items() if source
+        }
+        texts = [(number, self._prompt(one, source)) for number, source in enumerate(one.append, 1)]
+        appended = [self._prompt_file(one, f"append-{number}", text) for number, text in texts if text]
+        return {**found, "append_system_prompt": appended}
 
     def done(self, record: Mapping[str, Any]) -> Dump:
         """The dump, with its record."""

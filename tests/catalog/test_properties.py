@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from outfitter.catalog.demand import Demand
@@ -103,7 +103,18 @@ def test_inheritance_ends_and_says_why(graph):
                 assert [f.content.strip() for f in made.fragments] == list(made.chain)
 
 
+# A prompt file without a word still takes the place of the one that is inherited.
+EMPTY_OVER_INHERITED = {
+    "home/.agents/settings.yml": "sources: [{path: ../../one}, {path: ../../two}]\n",
+    "one/prompts/p.md": "words\n",
+    "one/agents/b/agent.md": "---\nsystem_prompt: {file: prompts/p.md}\n---\n",
+    "two/prompts/p.md": "",
+    "two/agents/a/agent.md": "---\ninherits: [b]\nsystem_prompt: {file: prompts/p.md}\n---\n",
+}
+
+
 @HALF
+@example(EMPTY_OVER_INHERITED, "a")
 @given(stacks(), names)
 def test_a_dumped_closure_composes_to_the_same_digest(files, name):
     with standing(files) as stand:
