@@ -10,7 +10,7 @@ from typing import Literal
 
 from attrs import evolve
 
-from outfitter.edges.runs import LOCK, LOCK_BEFORE, MARKER, Lock, journal_directory
+from outfitter.edges.runs import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
 from outfitter.host import Journalled, Token
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
@@ -110,12 +110,19 @@ def _read(path: str, run_id: str, uid: int) -> Journalled | None:
 
 
 def drop(ambient: Ambient, record: Record) -> None:
-    """Forget the journal of a run directory that is gone, unless the whole temporary root is: it may come back."""
-    if os.path.isdir(os.path.dirname(record.root)):
-        try:
-            os.unlink(f"{journal_directory(ambient)}/{record.run_id}.json")
-        except OSError:
+    """Forget the journal of a run directory that is gone.
+
+    Not where the whole temporary root is gone, for it may come back. One on another file system than the run's may be that of
+    another machine, or container, with the same home: only after a week is it nobody's any more.
+    """
+    try:
+        at = os.stat(os.path.dirname(record.root))
+        if record.inode and at.st_dev != record.device and record.started_ns > ambient.now_ns - WEEK_NS:
             return
+        if stat.S_ISDIR(at.st_mode):
+            os.unlink(f"{journal_directory(ambient)}/{record.run_id}.json")
+    except OSError:
+        return
 
 
 def as_mounted(record: Record) -> Record:

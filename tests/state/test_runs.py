@@ -224,6 +224,19 @@ def test_a_directory_that_took_the_place_is_not_claimed(here):
     assert not list(here.journals.iterdir()), "the journal of a directory that is gone is forgotten"
 
 
+def test_a_journal_of_another_machine_with_the_same_home_is_kept_for_a_week(here):
+    """Its temporary root has the same path, and is another file system: what is gone here may live there."""
+    record = let_go(here, an_open_run(here))
+    here.runs.remove(record.root, record.device, record.inode)
+    elsewhere = evolve(record, device=record.device + 1)
+    here.runs.journal(elsewhere)
+    assert list(here.runs.stale()) == []
+    assert [found.condition for found in here.runs.journals()] == ["gone"]
+    here.runs.journal(evolve(elsewhere, started_ns=record.started_ns - WEEK_NS - 1))
+    assert list(here.runs.stale()) == []
+    assert here.runs.journals() == ()
+
+
 def test_a_lock_that_was_deleted_or_replaced_makes_a_run_untouchable(here):
     occupied = an_open_run(here)
     (Path(occupied.record.root) / "projection").mkdir()
