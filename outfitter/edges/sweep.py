@@ -8,8 +8,8 @@ import stat
 from collections.abc import Iterable
 
 from outfitter.edges.descent import Descent
-from outfitter.edges.remove import remove_run
-from outfitter.edges.runs import LOCK, LOCK_BEFORE, MARKER, WEEK_NS
+from outfitter.edges.remove import note_removed, remove_run
+from outfitter.edges.runs import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, removed_log
 from outfitter.edges.stale import drop, read_all
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
@@ -38,7 +38,8 @@ def _sweep_one(ambient: Ambient, root: str, now_ns: int, record: Record | None) 
         lock = _marker(directory)
         if lock < 0 or not _older(root, at, now_ns - WEEK_NS):
             return
-        remove_run(root, at.st_dev, at.st_ino)
+        if not remove_run(root, at.st_dev, at.st_ino):
+            note_removed(removed_log(ambient), root)
         if record is not None and not os.path.lexists(root):
             drop(ambient, record)
     finally:
