@@ -34,7 +34,10 @@ def main(words: list[str], context: Context) -> int:
     if words[:1] and words[0] in COMMANDS:
         return int(import_module(f"outfitter.cli.{words[0]}").main(["--help"], context))
     if words:
-        return context.fail(UsageError(f"{words[0]!r} is no command", "outfitter --help lists them"))
+        from outfitter.model.wording import did_you_mean
+
+        hint = did_you_mean(words[0], COMMANDS, "outfitter --help lists them", 1)
+        return context.fail(UsageError(f"{words[0]!r} is no command", hint))
     context.console.data(overview())
     return 0
 

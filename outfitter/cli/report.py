@@ -91,6 +91,8 @@ def _lone_veto(result: Any) -> bool:
 def _show(options: argparse.Namespace, context: Context, document: dict[str, Any], lines: list[str], page: str) -> int:
     if options.html:
         path = os.path.join(context.ambient.cwd, options.html)
+        if os.path.isdir(path):
+            return context.fail(EffectFailed("write the page", path, "is a directory", "name a file"), options.json)
         temporary = f"{path}.{os.urandom(4).hex()}.tmp"
         try:
             with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:

@@ -1,0 +1,117 @@
+"""Wrong input on purpose, as a newcomer gives it: one clear line that says what and where, and nothing half-written (spec/80)."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.test_verbose import WORDS
+
+
+@pytest.fixture
+def furnished(machine):
+    machine.agent("a")
+    machine.settings("default_agent: a\n")
+    machine.put("file", "x")
+    (machine.project / "folder").mkdir()
+    machine.put("folder/inside", "x")
+    assert machine.run("run", "--out", "out").code == 0
+    return machine
+
+
+def everything(machine):
+    """What stands in the project and the home, but for what remembers parsed files."""
+    found = {**machine.tree(machine.project), **machine.tree(machine.home)}
+    return {path: what for path, what in found.items() if "/cache/" not in path}
+
+
+# The words, the exit code, and what the line must name.
+WRONG = [
+    (("run", "nobody"), 125, "nobody"),
+    (("run", "a", "--harness", "vim"), 2, "vim"),
+    (("run", "a", "--append-prompt", "nosuch"), 125, "nosuch"),
+    (("run", "a", "--append-prompt", "folder"), 125, "folder"),
+    (("run", "a", "--out", "file"), 125, "file"),
+    (("run", "a", "--out", "folder"), 125, "folder"),
+    (("run", "a", "--out", "no/such/parent"), 125, "no/such/parent"),
+    (("run", "a", "--out", ""), 2, "--out"),
+    (("show", "nobody"), 1, "nobody"),
+    (("list", "--agent", "nobody"), 1, "nobody"),
+    (("dump", "--agent", "nobody", "--out", "made"), 1, "nobody"),
+    (("dump", "--out", "folder"), 1, "folder"),
+    (("dump", "--out", "file"), 1, "file"),
+    (("settings", "nosuch"), 1, "nosuch"),
+    (("schema", "nosuch"), 2, "nosuch"),
+    (("diff", "nosuch"), 1, "nosuch"),
+    (("diff", "folder"), 1, "folder"),
+    (("conflicts", "show", "nosuch"), 1, "nosuch"),
+    (("conflicts", "drop"), 2, "drop needs an ID"),
+    (("fingerprint", "nosuch"), 1, "nosuch"),
+    (("fingerprint", "file"), 1, "file"),
+    (("report", "nosuch"), 1, "nosuch"),
+    (("report", "file"), 1, "file"),
+    (("report", "out", "--html", "folder"), 1, "folder: is a directory"),
+    (("report", "out", "--html", "."), 1, "is a directory"),
+    (("report", "out", "--html", "no/such/page.html"), 1, "no/such/page.html"),
+    (("evidence", "publish", "nosuch", "--to", "kept"), 1, "nosuch"),
+    (("evidence", "publish", "out", "--to", "file"), 1, "file"),
+    (("evidence", "publish", "out", "--to", "kept", "--input", "nosuch"), 1, "nosuch"),
+    (("evidence", "prune", "nosuch", "--older-than", "1"), 1, "nosuch"),
+    (("setup", "--agent", "Bad Name"), 2, "Bad Name"),
+    (("setup", "nosuch/at/all", "--yes"), 2, "nosuch/at/all"),
+    (("setup", "file", "--yes"), 2, "file"),
+    (("cache", "prune", "--days", "x"), 2, "'x'"),
+    (("completion", "tcsh"), 2, "tcsh"),
+    (("demo", "--harness", "vim"), 2, "vim"),
+    (("help", "lst"), 2, "lst"),
+    (("lst",), 2, "lst"),
+    (("--color", "red", "list"), 2, "red"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "named"), WRONG, ids=[" ".join(words) for words, _, _ in WRONG])
+def test_wrong_words_are_one_line_that_names_them(furnished, words, code, named):
+    before = everything(furnished)
+    ended = furnished.run(*words)
+    assert (ended.code, ended.out, ended.seen) == (code, "", None), ended.err
+    error, *hint = ended.err.splitlines()
+    assert error.startswith("outfitter: error: ")
+    assert named in error
+    assert all(line.startswith("  hint: ") for line in hint)
+    assert len(hint) < 2
+    assert everything(furnished) == before
+
+
+CLOSING = """
+import os, sys
+for number in map(int, sys.argv[1].split(",")):
+    os.close(number)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("closed", ["1", "0,1,2"])
+@pytest.mark.parametrize("name", [*WORDS, "run"])
+def test_closed_streams_break_no_command_and_no_file(furnished, name, closed):
+    """What is printed must not land in a file that was opened under the number of a stream."""
+    if name == "demo":
+        pytest.skip("played in tests/demo")
+    furnished.put("in.txt", "one\n")
+    words = {**WORDS, "run": ("run", "a"), "dump": ("dump", "--out", "made")}[name]
+    env = furnished.env()
+    ended = subprocess.run(
+        [sys.executable, "-c", CLOSING, closed, sys.executable, "-m", "outfitter", *words],
+        cwd=furnished.project,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    plain = furnished.run(*words)
+    assert ended.returncode == (plain.code if name != "diff" else ended.returncode)
+    assert b"Traceback" not in ended.stdout + ended.stderr
+    for path, (_mode, content) in {**furnished.tree(furnished.project), **furnished.tree(furnished.home)}.items():
+        assert b"outfitter: " not in content or "log" in path, path
+    assert os.listdir(furnished.tmp) == []
