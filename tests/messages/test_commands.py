@@ -112,7 +112,7 @@ outfitter: error: --version takes --json alone, not --all
 exit 2
 --- stderr
 outfitter: error: 'lst' is no command
-  hint: outfitter --help lists them
+  hint: did you mean list?
 --- codes: usage-error
 """)
     assert told(machine, "run", "--harness") == snapshot("""\
