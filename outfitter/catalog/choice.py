@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from returns.result import Failure, Success
 
 from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.demand import Demand
 from outfitter.catalog.skills import sites_in
-from outfitter.errors import CompositionFailed
+from outfitter.errors import CompositionFailed, LaunchError
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome
 
@@ -28,7 +30,8 @@ def chosen_name(demand: Demand, settings: Settings, asked: str | None) -> Outcom
 
 def runnable(demand: Demand, settings: Settings, asked: str | None) -> Outcome[Agent]:
     """The agent to run. Errors: none named, none found (with the nearest ids), abstract, or switched off."""
-    return chosen_name(demand, settings, asked).bind(lambda name: _runnable(demand, settings, asked, name))
+    chosen = chosen_name(demand, settings, asked).alt(partial(_for_want_of_a_tree, demand))
+    return chosen.bind(lambda name: _runnable(demand, settings, asked, name))
 
 
 def _runnable(demand: Demand, settings: Settings, asked: str | None, name: str) -> Outcome[Agent]:
@@ -81,7 +84,19 @@ def _passed_over(demand: Demand, name: str) -> tuple[str, str]:
                 f"{tree.root}/agents/{name} holds no agent.md",
                 "write one: it begins with front matter, its body says who the agent is",
             )
-    return ("", "")
+    return _unusable(demand), "mend it, or move it out of the way"
+
+
+def _unusable(demand: Demand) -> str:
+    """Why the project's tree is none, "" if it is one, or if there is none."""
+    return next((notice.message for notice in demand.layers.notices if notice.code == "tree-unusable"), "")
+
+
+def _for_want_of_a_tree(demand: Demand, error: LaunchError) -> LaunchError:
+    why = _unusable(demand)
+    if not why or not isinstance(error, CompositionFailed):
+        return error
+    return CompositionFailed(f"{error.message.partition(':')[0]}: {why}", "mend it, or move it out of the way")
 
 
 def unsynchronized(demand: Demand) -> str:

@@ -75,6 +75,9 @@ def main(words: list[str], context: Context) -> int:
     if not os.path.isdir(beside):
         hint = "set HOME to a directory that exists, or write to the project: --project"
         return context.fail(EffectFailed("write", beside, "the home directory does not exist", hint), options.json)
+    if os.path.lexists(choice.tree) and not os.path.isdir(choice.tree):
+        why = "is a link that leads nowhere" if os.path.islink(choice.tree) else "is a file, not a directory"
+        return context.fail(EffectFailed("write", choice.tree, why, "move it out of the way"), options.json)
     native = os.path.join(context.ambient.home, adapter(choice.start).home) if choice.start in NAMES else ""
     try:
         writes, left = plan(choice, gather(choice.tree, choice.start, native))

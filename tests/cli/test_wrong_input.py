@@ -83,6 +83,38 @@ def test_wrong_words_are_one_line_that_names_them(furnished, words, code, named)
     assert everything(furnished) == before
 
 
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: path.symlink_to(".agents"), "is a link that leads nowhere (.agents)"),
+        (lambda path: path.symlink_to("/no/where"), "is a link that leads nowhere (/no/where)"),
+        (lambda path: path.write_text("x"), "is a file, not a directory"),
+        (lambda path: path.symlink_to("/etc"), "points outside the repository (/etc)"),
+    ],
+    ids=["loop", "nowhere", "file", "outside"],
+)
+def test_a_tree_that_is_none_is_named_where_an_agent_is_missed(machine, make, why):
+    place = machine.project / ".agents"
+    make(place)
+    for words, code in ((("run", "a"), 125), (("run",), 125), (("show", "a"), 1)):
+        ended = machine.run(*words)
+        assert (ended.code, ended.out) == (code, "")
+        assert f"{place} {why}; it is not used" in ended.err
+    machine.agent("a", under=machine.home)
+    assert machine.run("run", "a").code == 0
+
+
+@pytest.mark.parametrize("where", ["--project", "--home"])
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to(".agents"), lambda path: path.write_text("x")])
+def test_setup_writes_nothing_where_no_tree_can_be(machine, where, make):
+    place = (machine.project if where == "--project" else machine.home) / ".agents"
+    make(place)
+    ended = machine.run("setup", "--yes", where)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith(f"outfitter: error: cannot write: {place}: is a ")
+    assert ended.err.splitlines()[1:] == ["  hint: move it out of the way"]
+
+
 CLOSING = """
 import os, sys
 for number in map(int, sys.argv[1].split(",")):
