@@ -10,7 +10,7 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.render import notice_json, one_line
 from outfitter.edges.remnants import Remnant, clear, remnants
-from outfitter.edges.runs import LOCK, MARKER
+from outfitter.edges.run_names import LOCK, MARKER
 from outfitter.edges.stale import LOCK_GONE
 from outfitter.errors import EffectFailed, UsageError
 from outfitter.host import Journalled

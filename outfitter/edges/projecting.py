@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from blake3 import blake3
 
 from outfitter.edges.directories import make_directories, write_whole
-from outfitter.edges.runs import PREFIX
+from outfitter.edges.run_names import PREFIX
 from outfitter.host import Projecting, Seen
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Ambient, Notice

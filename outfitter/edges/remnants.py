@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from outfitter.edges.descent import Descent
-from outfitter.edges.runs import LOCK, LOCK_BEFORE, PREFIX, removed_log
+from outfitter.edges.run_names import LOCK, LOCK_BEFORE, PREFIX, removed_log
 from outfitter.edges.stale import read_all
 from outfitter.model.request import Ambient
 

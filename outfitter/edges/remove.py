@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from outfitter.edges.descent import Descent, MovedError
-from outfitter.edges.runs import LOCK, LOCK_BEFORE
+from outfitter.edges.run_names import LOCK, LOCK_BEFORE
 from outfitter.model.request import Notice
 
 # Programs that outlive the harness may write on: passes over the tree, each a little later than the one before.

@@ -13,18 +13,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from outfitter.edges.directories import make_directories, write_whole
+from outfitter.edges.run_names import LOCK, LOCK_BEFORE, MARKER, PREFIX, WEEK_NS, Lock, journal_directory, removed_log
 from outfitter.host import Journalled, Runs, Token
 from outfitter.model.outcome import Row
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
 from outfitter.record import encode
 
-MARKER = b"outfitter run 1\n"
-LOCK = "lock"
-# The marker is written under this name and renamed, so that a lock file is whole from its first moment.
-LOCK_BEFORE = ".lock.new"
-PREFIX = "outfitter-"
-WEEK_NS = 7 * 86_400 * 1_000_000_000
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _AGENT_LENGTH = 12
 _STAYING = ("unsaved", "retained")
@@ -32,19 +27,6 @@ _ATTEMPTS = 3
 # The names that Outfitter itself puts into a run directory.
 _COPY_BEFORE = ".run."
 _OURS = frozenset((LOCK, LOCK_BEFORE, "run.json", "baseline", "originals", "projection"))
-
-
-class Lock:
-    """A held lock: an open descriptor, and nothing else."""
-
-    def __init__(self, descriptor: int) -> None:
-        """`descriptor` is open, and locked by this process."""
-        self.descriptor = descriptor
-
-
-def journal_directory(ambient: Ambient) -> str:
-    """Where the journals of this user lie."""
-    return ambient.state_root + "/runs"
 
 
 def runs(ambient: Ambient) -> Runs:
@@ -195,11 +177,6 @@ def _forget(ambient: Ambient, run_id: str) -> None:
             os.unlink(f"{journal_directory(ambient)}/{name}")
         except (FileNotFoundError, NotADirectoryError):
             continue
-
-
-def removed_log(ambient: Ambient) -> str:
-    """Where the run directories that were removed whole are noted: what appears at such a path again is ours to deal with."""
-    return ambient.state_root + "/removed"
 
 
 def _remove(ambient: Ambient, root: str, device: int, inode: int) -> tuple[Notice, ...]:

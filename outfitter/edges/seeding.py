@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from outfitter.edges import statcache
 from outfitter.edges.copying import DONE, SLOT, Copier, Known, Progress, Work
 from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import packed_directory
@@ -81,6 +80,8 @@ def seed_tree(
     finally:
         os.close(top)
     if cache and seeded.cloned:
+        from outfitter.edges import statcache
+
         # Only where blocks can be shared does a remembered digest save a reading.
         statcache.keep(cache, real, tree_of(_with_parents(seeded.durable), started))
     return seeded.projected, seeded.durable, seeded.notices
@@ -94,6 +95,8 @@ def _remembered(cache: str, root: str) -> Known:
     def known(path: bytes) -> tuple[bytes, bytes] | None:
         nonlocal limit
         if limit < 0:
+            from outfitter.edges import statcache
+
             kept = statcache.recall(cache, root) if cache else None
             tree = kept.tree if kept else None
             limit = tree.taken_ns - GRANULARITY_NS if tree else 0

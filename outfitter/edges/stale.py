@@ -10,7 +10,7 @@ from typing import Literal
 
 from attrs import evolve
 
-from outfitter.edges.runs import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
+from outfitter.edges.run_names import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
 from outfitter.host import Journalled, Token
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from outfitter.edges.descent import Descent
 from outfitter.edges.remove import note_removed, remove_run
-from outfitter.edges.runs import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, removed_log
+from outfitter.edges.run_names import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, removed_log
 from outfitter.edges.stale import drop, read_all
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient

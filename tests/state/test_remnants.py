@@ -11,7 +11,7 @@ from attrs import evolve
 from outfitter.edges import remnants as module
 from outfitter.edges.remnants import Remnant, clear, remnants
 from outfitter.edges.remove import note_removed
-from outfitter.edges.runs import removed_log
+from outfitter.edges.run_names import removed_log
 from tests.state.standing import as_nobody, opened, plan, prepared, stand
 
 # Waits until the launcher has removed the run directory, then makes something there again.

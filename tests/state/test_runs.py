@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from outfitter.edges.runs import MARKER, WEEK_NS, runs
+from outfitter.edges.run_names import MARKER, WEEK_NS
+from outfitter.edges.runs import runs
 from outfitter.errors import EffectFailed
 from outfitter.host import Occupied
 from outfitter.record import decode
