@@ -144,3 +144,16 @@ def test_no_two_options_of_a_command_say_the_same_and_each_says_something():
 )
 def test_a_command_that_does_not_exist_is_found(text, why):
     assert fault(text) == why
+
+
+def test_every_check_of_doctor_is_in_the_docs():
+    page = (ROOT / "docs/troubleshooting.md").read_text()
+    named = {
+        node.args[0].value
+        for name in ("cli/doctor.py", "edges/places.py", "edges/installed.py")
+        for node in ast.walk(ast.parse((ROOT / "outfitter" / name).read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Check", "writable") and node.args
+        if isinstance(node.args[0], ast.Constant)
+    }
+    assert len(named) > 8
+    assert sorted(name for name in named if f"`{name}`" not in page) == []
