@@ -90,11 +90,18 @@ def _ended(name: str, words: list[str], speak: Console, as_json: bool) -> int:
         from outfitter.edges.ambient import context
 
         module = import_module(f"outfitter.cli.{name}")
+        try:
+            here = context(speak, anywhere=_only_tells(name, words))
+        except OSError as error:
+            hint = "cd to a directory that exists"
+            lost = EffectFailed("find the working directory", "", error.strerror or str(error), hint)
+            speak.error(lost, as_json, 125 if name == "run" else 1)
+            return 125 if name == "run" else 1
         if not speak.verbose or name == "run":
-            return int(module.main(words, context(speak)))
+            return int(module.main(words, here))
         from outfitter.cli.details import told
 
-        return told(module.main, name, words, context(speak))
+        return told(module.main, name, words, here)
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else 1
     except KeyboardInterrupt:
@@ -107,6 +114,12 @@ def _ended(name: str, words: list[str], speak: Console, as_json: bool) -> int:
         code = 125 if name == "run" else 1
         speak.error(Crashed(bug, name), as_json, code)
         return code
+
+
+def _only_tells(name: str, words: list[str]) -> bool:
+    """Whether a command looks at nothing, and so does without a working directory."""
+    own = words[: words.index("--")] if "--" in words else words
+    return name in ("help", "version") or not {"-h", "--help"}.isdisjoint(own)
 
 
 def _usage(speak: Console, error: LaunchError, as_json: bool) -> int:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from outfitter.host import Host
 
 
-def context(console: Console) -> Context:
-    """The surroundings of one command in this process."""
-    here = ambient(os.environ)
+def context(console: Console, anywhere: bool = False) -> Context:
+    """The surroundings of one command in this process; `anywhere`, it does without a working directory. Raises `OSError` where there is none."""
+    here = ambient(os.environ, anywhere)
 
     def host(remember: bool = True) -> Host:
         from outfitter.edges.real import real_host
@@ -29,12 +29,15 @@ def context(console: Console) -> Context:
     return Context(here, console, host)
 
 
-def ambient(env: Mapping[str, str]) -> Ambient:
-    """Read the machine once. A home that is unset, empty or relative is the password database's."""
+def ambient(env: Mapping[str, str], anywhere: bool = False) -> Ambient:
+    """Read the machine once. A home that is unset, empty or relative is the password database's.
+
+    A working directory that was removed is no other one: nothing is looked for, or written, in its place.
+    """
     home = home_directory(env)
     state = env.get("XDG_STATE_HOME", "")
     return Ambient(
-        cwd=_working_directory(),
+        cwd=_working_directory(anywhere),
         home=home,
         temp_root=temp_root(env),
         state_root=os.path.join(state if os.path.isabs(state) else os.path.join(home, ".local/state"), "outfitter"),
@@ -64,11 +67,13 @@ def temp_root(env: Mapping[str, str]) -> str:
     return os.path.realpath(env.get("TMPDIR") or "/tmp")
 
 
-def _working_directory() -> str:
+def _working_directory(anywhere: bool) -> str:
     try:
         return os.getcwd()
     except OSError:
-        return "/"
+        if anywhere:
+            return "/"
+        raise
 
 
 def _is_terminal(descriptor: int) -> bool:

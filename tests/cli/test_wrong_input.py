@@ -115,6 +115,43 @@ def test_setup_writes_nothing_where_no_tree_can_be(machine, where, make):
     assert ended.err.splitlines()[1:] == ["  hint: move it out of the way"]
 
 
+GONE = """
+import os, sys
+os.mkdir(sys.argv[1])
+os.chdir(sys.argv[1])
+os.rmdir(sys.argv[1])
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def from_nowhere(machine, *words):
+    """A command from a directory that is no more."""
+    code = [sys.executable, "-c", GONE, str(machine.top / "gone"), sys.executable, "-m", "outfitter", *words]
+    return subprocess.run(
+        code, cwd=machine.project, env=machine.env(), stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", [*WORDS, "run"])
+def test_a_working_directory_that_is_gone_is_no_other_one(machine, name):
+    """The root directory is nobody's project: nothing is read, or written, there instead."""
+    machine.agent("a", under=machine.home)
+    here = os.listdir("/")
+    ended = from_nowhere(machine, *WORDS.get(name, ("run", "a", "--", "--help")))
+    assert (ended.returncode, ended.stdout) == (125 if name == "run" else 1, b"")
+    assert ended.stderr.decode().splitlines() == [
+        "outfitter: error: cannot find the working directory: No such file or directory",
+        "  hint: cd to a directory that exists",
+    ]
+    assert os.listdir("/") == here
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("run", "--help"), ("list", "-h")], ids=" ".join)
+def test_help_needs_no_working_directory(machine, words):
+    ended = from_nowhere(machine, *words)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 CLOSING = """
 import os, sys
 for number in map(int, sys.argv[1].split(",")):
