@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from outfitter.cli.words import MisusedError
@@ -22,6 +23,15 @@ EXIT_CODES = "exit codes: 0 done, 1 findings or failure, 2 usage"
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser that speaks as every other error does: one line, then where the help is."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's own, but an empty word is refused: an unset variable of a script, which asked for something else."""
+        words = list(args or ())
+        for before, word in pairwise(["", *words]):
+            name = before if before.startswith("--") and not word else word.partition("=")[0]
+            if not word or (word.startswith("--") and word.endswith("=")):
+                self.error(f"{name} is given an empty value" if name else "an argument is empty")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise the fault instead of printing the usage and leaving; a slip of the pen gets the word that was meant."""

@@ -66,6 +66,22 @@ WRONG = [
     (("demo", "--harness", "vim"), 2, "vim"),
     (("help", "lst"), 2, "lst"),
     (("lst",), 2, "lst"),
+    # An unset variable of a script: it asked for something, and must not be given something else.
+    (("show", ""), 2, "an argument is empty"),
+    (("list", "--agent", ""), 2, "--agent is given an empty value"),
+    (("list", "--agent="), 2, "--agent is given an empty value"),
+    (("dump", "--out", ""), 2, "--out is given an empty value"),
+    (("fingerprint", ""), 2, "an argument is empty"),
+    (("conflicts", "drop", ""), 2, "an argument is empty"),
+    (("conflicts", "apply", ""), 2, "an argument is empty"),
+    (("report", ""), 2, "an argument is empty"),
+    (("evidence", "publish", "", "--to", "kept"), 2, "an argument is empty"),
+    (("evidence", "publish", "out", "--to", ""), 2, "--to is given an empty value"),
+    (("evidence", "prune", "out", "", "--dry-run"), 2, "an argument is empty"),
+    (("setup", "", "--yes"), 2, "an argument is empty"),
+    (("batch", "", "--agent", "a", "--out", "made"), 2, "an argument is empty"),
+    (("batch", "file", "--agent", "a", "--out", ""), 2, "--out is given an empty value"),
+    (("recover", "--forget", ""), 2, "--forget is given an empty value"),
     (("--color", "red", "list"), 2, "red"),
 ]
 

@@ -80,7 +80,8 @@ def test_a_catalog_is_added_as_a_source(machine):
 @pytest.mark.parametrize("name", ["Big", "a b", "../x", ""])
 def test_an_id_that_cannot_be_one_is_refused(machine, name):
     ended = machine.run(*YES, f"--agent={name}")
-    assert ended.code == (0 if name == "" else 2)
+    assert ended.code == 2
+    assert not (machine.home / ".agents").exists()
 
 
 @pytest.mark.parametrize(
