@@ -52,4 +52,4 @@ def beside_notice(record: Record, found: Iterable[Row], gone: bool) -> Notice:
 def _counted(place: str, rows: Sequence[Row]) -> str:
     if len(rows) == 1 and "/" not in text(rows[0].path):
         return place
-    return f"{place} ({len(rows)} file{'s' if len(rows) > 1 else ''})"
+    return f"{place} ({counted(len(rows), 'file')})"
