@@ -91,6 +91,8 @@ def split_run(words: tuple[str, ...]) -> Result[RunWords, UsageError]:
                 # An unset variable of a script; taken as "not asked for" it would lose what was asked for.
                 return Failure(UsageError(f"{name} is given an empty value", "outfitter run --help"))
             values.append((name, value))
+        elif agent is None and not foreign and not word:
+            return Failure(UsageError("the agent's name is empty", "outfitter list agents"))
         elif agent is None and not foreign and not word.startswith("-"):
             agent = word
         else:

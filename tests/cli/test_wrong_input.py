@@ -67,6 +67,9 @@ WRONG = [
     (("help", "lst"), 2, "lst"),
     (("lst",), 2, "lst"),
     # An unset variable of a script: it asked for something, and must not be given something else.
+    (("run", ""), 2, "the agent's name is empty"),
+    (("",), 2, "the agent's name is empty"),
+    (("--dry-run", ""), 2, "the agent's name is empty"),
     (("show", ""), 2, "an argument is empty"),
     (("list", "--agent", ""), 2, "--agent is given an empty value"),
     (("list", "--agent="), 2, "--agent is given an empty value"),
