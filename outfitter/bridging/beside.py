@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from outfitter.bridging.telling import SAMPLED, listed
+from outfitter.bridging.telling import SAMPLED, counted, listed
 from outfitter.host import Durable
 from outfitter.model.outcome import Row, Snapshot
 from outfitter.model.projection import Record
