@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from outfitter.bridging.telling import SAMPLED, counted, listed
+from outfitter.bridging.telling import SAMPLED, listed
 from outfitter.host import Durable
 from outfitter.model.outcome import Row, Snapshot
 from outfitter.model.projection import Record
 from outfitter.model.request import Notice
+from outfitter.model.wording import counted
 from outfitter.tree import GRANULARITY_NS
 from outfitter.zones import text
 
