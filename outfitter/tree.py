@@ -188,27 +188,40 @@ def seal(folders: Mapping[bytes, Folder]) -> dict[bytes, Folder]:
     A folder that comes with its digest keeps it, unless one below it comes without. The root's folder must be among them.
     """
     sealed = dict(folders)
+    for path in sorted(_unsealed(folders), key=_depth, reverse=True):
+        sealed[path] = sealed_one(sealed[path], sealed)
+    return sealed
+
+
+def sealed_one(folder: Folder, sealed: Mapping[bytes, Folder]) -> Folder:
+    """A folder with its digest; those of its subdirectories are among `sealed`."""
+    path, _, tags, stats, digests, remarks, newest, _ = folder
+    names = folder.children()
+    if b"d" in tags:
+        digests = _with_subfolders(folder, names, sealed)
+    return Folder(path, folder.names, tags, stats, digests, remarks, newest, folder_digest(names, tags, digests))
+
+
+def _unsealed(folders: Mapping[bytes, Folder]) -> set[bytes]:
+    """The folders whose digest must be made: those without, and all above them."""
+    without = [path for path, folder in folders.items() if not folder.digest]
+    if len(without) == len(folders):
+        return set(without)
     stale: set[bytes] = set()
-    for path, folder in folders.items():
+    for path in without:
         above = path
-        while not folder.digest and above not in stale:
+        while above not in stale:
             stale.add(above)
             above = posixpath.dirname(above)
-    for path in sorted(stale, key=_depth, reverse=True):
-        folder = sealed[path]
-        digests = _with_subfolders(folder, sealed) if b"d" in folder.tags else folder.digests
-        digest = folder_digest(folder.children(), folder.tags, digests)
-        sealed[path] = folder._replace(digests=digests, digest=digest)
-    return sealed
+    return stale
 
 
 def _depth(path: bytes) -> int:
     return path.count(b"/") + 1 if path else 0
 
 
-def _with_subfolders(folder: Folder, sealed: Mapping[bytes, Folder]) -> bytes:
+def _with_subfolders(folder: Folder, names: Sequence[bytes], sealed: Mapping[bytes, Folder]) -> bytes:
     """The digest column with each subdirectory's digest."""
-    names = folder.children()
     column = bytearray(folder.digests)
     index = folder.tags.find(b"d")
     while index >= 0:

@@ -49,6 +49,10 @@ class Draft:
         """One child's packed stat."""
         return bytes(self.stats[index * STAT.size : (index + 1) * STAT.size])
 
+    def is_settled(self) -> bool:
+        """Whether every child has been found out."""
+        return PENDING not in self.tags and CHANGED not in self.tags
+
     def folder(self) -> Folder:
         """The finished directory, without what vanished."""
         if VANISHED in self.tags:

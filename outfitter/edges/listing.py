@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from operator import attrgetter
 from stat import S_IFDIR
 
 from outfitter.tree import NO_STAT, STAT
+
+_name = attrgetter("name")
+
+
+def entries_of(descriptor: int) -> tuple[list[bytes], list[os.DirEntry[str]]]:
+    """The raw names in an open directory, ascending, and their entries in the same order. Raises `OSError`."""
+    with os.scandir(descriptor) as found:
+        entries = sorted(found, key=_name)
+    joined = os.fsencode("\0".join([entry.name for entry in entries]))
+    if not joined.isascii():
+        entries.sort(key=lambda entry: os.fsencode(entry.name))
+        joined = b"\0".join([os.fsencode(entry.name) for entry in entries])
+    return (joined.split(b"\0") if entries else []), entries
 
 
 def names_of(descriptor: int) -> tuple[bytes, int]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from errno import EAGAIN, errorcode
 from typing import TYPE_CHECKING
 
-from outfitter.edges.finding import CHANGED, PENDING, UNREADABLE
+from outfitter.edges.finding import CHANGED, PENDING, UNREADABLE, Draft
 from outfitter.edges.walk import Pass
 from outfitter.model.outcome import Row, Tree
 from outfitter.tree import GRANULARITY_NS, NO_DIGEST, Folder, Rows, pack, tree_of
@@ -86,9 +86,7 @@ def _walked(root: str, begin: Callable[[int], Pass], *, follow: bool = True) -> 
             walk.cursor.close()
     finally:
         os.close(descriptor)
-    while walk.drafts:
-        path, draft = walk.drafts.popitem()
-        walk.folders[path] = draft.folder()
+    walk.put_together()
     return walk
 
 
@@ -104,15 +102,26 @@ def _carry_out(walk: Pass, root: int) -> None:
     for _ in range(3):
         work = walk.pending()
         if sum(len(indexes) for _, indexes in work) >= PARALLEL_FILES:
-            from outfitter.edges.workers import read_shared
-
-            read_shared(walk, root, work)
+            _read_shared(walk, root, work)
         walk.read_here(walk.pending())
         if not walk.settle_changed():
             break
     for draft in walk.drafts.values():
         for index in [i for i, tag in enumerate(draft.tags) if tag in (PENDING, CHANGED)]:
             draft.put(index, (UNREADABLE, draft.stat(index), NO_DIGEST, errorcode[EAGAIN]))
+
+
+def _read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
+    """Have workers read, put together meanwhile what has been read before, and help them then."""
+    from outfitter.edges.workers import ReadingAhead
+
+    reading = ReadingAhead(walk, root, work)
+    try:
+        walk.put_together()
+        reading.finish()
+    except BaseException:
+        reading.stop()
+        raise
 
 
 def _list_and_read_ahead(walk: Pass, root: int) -> None:

@@ -35,8 +35,8 @@ from outfitter.edges.finding import (
     packed_directory,
     word,
 )
-from outfitter.edges.listing import names_of, stats_of
-from outfitter.tree import NO_DIGEST, NO_STAT, STAT, Folder, join
+from outfitter.edges.listing import entries_of, names_of, stats_of
+from outfitter.tree import NO_DIGEST, NO_STAT, STAT, Folder, join, sealed_one
 from outfitter.trust import aligned, doubted, vouched
 
 _SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b"char"}
@@ -137,10 +137,9 @@ class Pass:
     def _list_new(self, path: bytes) -> Draft:
         """A directory of which nothing is known: the listing itself says which entries are regular files."""
         descriptor = self.cursor.at(path)
-        with os.scandir(descriptor) as entries:
-            kinds = {os.fsencode(entry.name): entry.is_file(follow_symlinks=False) for entry in entries}
-        draft = self.drafts[path] = Draft(path, sorted(kinds))
-        for index in [index for index, name in enumerate(draft.names) if not kinds[name]]:
+        names, entries = entries_of(descriptor)
+        draft = self.drafts[path] = Draft(path, names)
+        for index in [i for i, entry in enumerate(entries) if not entry.is_file(follow_symlinks=False)]:
             self._classify(draft, index, descriptor)
         return draft
 
@@ -240,6 +239,16 @@ class Pass:
                 finding = examine(descriptor, draft.names[index], self.buffer, self.settled)
                 draft.put(index, finding)
                 self.read += finding[0] in (FILE, EXECUTABLE)
+
+    def put_together(self) -> None:
+        """Make folders of the drafts in which nothing is open any more.
+
+        Where nothing was known, one without subdirectories has its digest, too; beside known ones, which come with theirs,
+        it is the missing digest that says what changed.
+        """
+        for path in [path for path, draft in self.drafts.items() if draft.is_settled()]:
+            folder = self.drafts.pop(path).folder()
+            self.folders[path] = folder if self.known or SUBFOLDER in folder.tags else sealed_one(folder, {})
 
     def settle_changed(self) -> bool:
         """Look again at what was no longer what its listing said; whether there is more to read or list after that."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from outfitter.edges.cursor import Cursor
 from outfitter.edges.finding import Draft, Finding, examine
-from outfitter.edges.forks import MOST_PARTS, Crew, cores, share
+from outfitter.edges.forks import MOST_PARTS, Crew, cores
 from outfitter.edges.walk import Pass
 from outfitter.tree import DIGEST_SIZE, STAT
 
@@ -25,17 +25,8 @@ class Run(NamedTuple):
     start: int
 
 
-def read_shared(walk: Pass, root: int, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
-    """Read pending files in as many processes as pay; what none of them answered stays pending."""
-    runs, count = _runs(work)
-    parts = _parts(runs, max(PART_FILES, -(-count // MOST_PARTS)))
-    with _Answers(count) as answers:
-        share(len(parts), lambda: _Reading(walk, root, parts, answers))
-        walk.read += sum([answers.give(run) for run in runs])
-
-
 class ReadingAhead:
-    """Files being read by workers while the listing goes on; `finish` helps them, and takes the answers."""
+    """Files being read by workers while something else goes on; `finish` helps them, and takes the answers."""
 
     def __init__(self, walk: Pass, root: int, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
         """Begin with these files, in workers for all processors but one."""

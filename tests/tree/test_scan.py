@@ -180,8 +180,8 @@ def test_what_workers_leave_undone_is_done_here(many, monkeypatch):
     from outfitter.edges import comparing, workers
 
     expected = fresh(many)
-    for module in (workers, comparing):
-        monkeypatch.setattr(module, "share", lambda *_: None)
+    monkeypatch.setattr(workers._Reading, "__call__", lambda *_: None)
+    monkeypatch.setattr(comparing, "share", lambda *_: None)
     assert fresh(many).digest == expected.digest
     monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
     assert again(many, expected, settled(expected)).digest == expected.digest
