@@ -21,7 +21,7 @@ def seed(source: str, target: str) -> None:
 
 
 def prepare(home: str, root: str, slug: str) -> None:
-    """An isolated Claude Code run directory at `root`, as it stands when the harness starts; its record goes into `root/record`."""
+    """An isolated Claude Code run directory at `root`, as it stands when the harness starts; its record goes beside it, into `root.record`."""
     from outfitter.edges.baseline import save_baseline
     from outfitter.edges.seeding import seed_tree
     from outfitter.model.outcome import Tree
@@ -59,7 +59,7 @@ def prepare(home: str, root: str, slug: str) -> None:
         baseline_digest=tree.digest.hex(),
     )
     save_baseline(f"{root}/baseline", tree, tuple([row._replace(path=prefix + row.path) for row in sources]))
-    with open(f"{root}/record", "wb") as file:
+    with open(f"{root}.record", "wb") as file:
         file.write(encode(record))
 
 
@@ -74,7 +74,7 @@ def merge(root: str) -> None:
     from outfitter.railway import fold, perform
     from outfitter.record import decode
 
-    with open(f"{root}/record", "rb") as file:
+    with open(f"{root}.record", "rb") as file:
         record = decode(file.read()).unwrap()
     host = real_host(ambient(os.environ), console(os.environ))
     tree, durable = load_baseline(f"{root}/baseline")
