@@ -219,6 +219,7 @@ def merging(bench: Bench, tier: str) -> Result:
     found = finish(bench, "unchanged merge", tier, racing, *claims)
     if independent.contents(native) != before:
         raise RuntimeError("an unchanged merge changed the durable side")
+    os.unlink(root + ".record")
     site.remove(root)
     site.remove(native)
     return found
