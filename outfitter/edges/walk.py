@@ -43,7 +43,7 @@ _SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b
 # A file this much older than the scan cannot have been written during it, even where the file system's clock is another machine's.
 SETTLED_NS = 10 * 10**9
 # So many entries listed are worth reading before the listing is done; each time it takes twice as many.
-AHEAD_FILES = 2_000
+AHEAD_FILES = 500
 SUBFOLDER = bytes([DIRECTORY])
 
 
