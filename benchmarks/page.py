@@ -8,6 +8,18 @@ from typing import Any
 
 BEGIN, END = "<!-- figures begin -->\n", "<!-- figures end -->\n"
 MB = 10**6
+ORDER = (
+    "start-up",
+    "launch",
+    "cold fingerprint",
+    "growth",
+    "warm comparison",
+    "seeding",
+    "unchanged merge",
+    "diff",
+    "recover",
+    "compose",
+)
 
 
 def tables(document: dict[str, Any]) -> str:
@@ -67,6 +79,7 @@ def main(figures: str, page: str) -> None:
     """Replace what stands between the two marks of the page."""
     with open(figures) as file:
         document = json.load(file)
+    document["results"].sort(key=lambda one: (ORDER.index(one["task"]), one["files"], one["bytes"]))
     with open(page) as file:
         before, _, rest = file.read().partition(BEGIN)
     _, _, after = rest.partition(END)
