@@ -140,16 +140,21 @@ def test_a_second_run_continues_the_first_ones_session(codex):
     assert len(rollouts(codex)) == 1
 
 
+# The program ends with its leader, whether or not the helper has asked by then.
+WITH_HELPER = (
+    {"tool": "spawn_agent", "input": {"agent_type": "helper", "message": "do it"}},
+    {"shell": "sleep 3"},
+    {"text": "end"},
+)
+
+
 def test_a_subagent_runs_with_its_own_words_model_and_effort(codex):
     codex.put(
         ".agents/agents/helper/agent.md",
         "---\ndescription: helps\nmodel: loop/scripted-model\nthinking: minimal\n---\n\nmarker-helper\n",
     )
     agent(codex, subagents=["helper"], thinking="high")
-    codex.server.script = (
-        {"tool": "spawn_agent", "input": {"agent_type": "helper", "message": "do it"}},
-        {"text": "end"},
-    )
+    codex.server.script = WITH_HELPER
     turn(codex, *EXEC, "go on")
     codex.until(lambda: any("marker-helper" in text(seen.body) for seen in codex.turns()), what="the subagent's turn")
     asked = next(seen for seen in codex.turns() if "marker-helper" in text(seen.body))
@@ -165,10 +170,7 @@ def test_skills_are_switched_off_by_agent_and_the_users_own_switches_stay(codex)
     codex.skill("stray", "about-stray")
     codex.put(".agents/agents/helper/agent.md", "---\ndescription: helps\nskills: [shared]\n---\n\nmarker-helper\n")
     agent(codex, subagents=["helper"], skills=["shared", "leaders", "users"])
-    codex.server.script = (
-        {"tool": "spawn_agent", "input": {"agent_type": "helper", "message": "do it"}},
-        {"text": "end"},
-    )
+    codex.server.script = WITH_HELPER
     leader = text(turn(codex, *EXEC, "go on").body)
     assert [f"about-{name}" in leader for name in ("shared", "leaders", "users", "stray")] == [True, True, False, False]
     codex.until(lambda: any("marker-helper" in text(seen.body) for seen in codex.turns()), what="the subagent's turn")
