@@ -316,6 +316,9 @@ def interactive(real):
     )
 
 
+TYPED = "from a terminal"
+
+
 def test_an_interactive_launch_starts_answers_and_quits(codex):
     agent(codex)
     child = interactive(codex)
@@ -323,7 +326,6 @@ def test_an_interactive_launch_starts_answers_and_quits(codex):
         before = termios.tcgetattr(child.child_fd)
         child.expect("scripted-model")
         child.send("hello from a terminal")
-        child.expect("hello from a terminal")
         codex.until(lambda: _pressed(child, codex), what="the turn")
         codex.until(lambda: _answered(child, codex), what="the answer")
         child.send("\x03")
@@ -331,17 +333,17 @@ def test_an_interactive_launch_starts_answers_and_quits(codex):
         child.expect(pexpect.EOF)
         child.wait()
         assert child.signalstatus is None
-        assert child.exitstatus in (0, 130)
+        assert child.exitstatus in (0, 130), child.before
         assert termios.tcgetattr(child.child_fd)[:4] == before[:4]
     finally:
         child.close(force=True)
-    assert any("hello from a terminal" in path.read_text() for path in rollouts(codex))
+    assert any(TYPED in path.read_text() for path in rollouts(codex))
     assert codex.run_directories() == []
 
 
 def _pressed(child, real):
-    """Press Enter until the words are sent: the program drops keys while it draws its first screen."""
-    if any("hello from a terminal" in text(seen.body) for seen in real.turns()):
+    """Press Enter until the words are sent: the program drops keys while it draws its first screen, perhaps the first letter."""
+    if any(TYPED in text(seen.body) for seen in real.turns()):
         return True
     child.send("\r")
     return False
