@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import signal
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Any
@@ -19,6 +20,7 @@ from outfitter.edges.batch_root import occupy, vacate, write_result
 from outfitter.edges.inputs import select, text_of
 from outfitter.errors import EffectFailed, LaunchError
 from outfitter.model.request import Notice, Request
+from outfitter.model.wording import counted, listed
 from outfitter.railway import Outcome, fold, perform
 from outfitter.survey import choose_harness
 from stages.load_layers import load_scopes
@@ -97,6 +99,7 @@ def _run(options: argparse.Namespace, context: Context, root: str, lock: int) ->
             EffectFailed("select inputs", " ".join(options.inputs), "no file, and no line that holds text"),
             options.json,
         )
+    _tell_unusable(context, inputs)
     resume(root)
     attempts = {item.key: found for item in inputs if not item.problem and (found := finished(root, item.key))}
     waiting = to_run(inputs, set(attempts))
@@ -189,6 +192,14 @@ def _result(future: Future[Attempt], item: Input) -> Attempt:
         return future.result()
     except Exception as error:  # noqa: BLE001 - whatever an executor raises must become this input's outcome
         return Attempt(item.key, "failed", f"could not be run: {str(error) or 'its worker was lost'}", None, "", True)
+
+
+def _tell_unusable(context: Context, inputs: Sequence[Input]) -> None:
+    """One warning for the inputs that are not given to the harness, with the reason of each."""
+    unusable = [f"{item.name} ({item.problem})" for item in inputs if item.problem]
+    if unusable:
+        text = f"{counted(len(unusable), 'input')} not run: {listed(unusable)}"
+        context.console.say(Notice("warning", "batch-not-run", text))
 
 
 def _note(context: Context, options: argparse.Namespace, item: Input, attempt: Attempt) -> None:

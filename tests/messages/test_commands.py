@@ -861,8 +861,9 @@ exit 1
 2 selected: 1 succeeded, 0 failed, 0 skipped, 1 missing
 /M/project/results/batch_result.json
 --- stderr
+outfitter: warning: 1 input not run: /M/project/gone (no such file)
 outfitter: notice: succeeded: /M/project/tasks/a.md
---- codes: batch-input
+--- codes: batch-input batch-not-run
 """)
     assert told(furnished, "batch", "tasks", "--agent", "other", "--out", "results") == snapshot("""\
 exit 1
