@@ -161,14 +161,20 @@ class Pass:
     def _recall(self, known: Folder, names: bytes, stats: bytes) -> Draft:
         """A directory that changed: children keep what is known of them where their stat vouches for it; the others are looked at."""
         before = aligned(known, names, len(stats) // STAT.size)
-        draft = self.drafts[known.path] = opened(before, stats)
+        draft = opened(before, stats)
         modes = memoryview(stats).cast("q")[5::6]
+        others = []
         for index in doubted(before, stats, self.limit):
             draft.targets.pop(index, None)
             if S_IFMT(modes[index]) == S_IFREG:
                 draft.tags[index] = PENDING
             else:
-                self._classify(draft, index, self.cursor.at(known.path))
+                others.append(index)
+        # Workers may have looked at it, and it may be gone since: then there is no draft of it.
+        descriptor = self.cursor.at(known.path) if others else -1
+        self.drafts[known.path] = draft
+        for index in others:
+            self._classify(draft, index, descriptor)
         return draft
 
     def _classify(self, draft: Draft, index: int, descriptor: int) -> None:

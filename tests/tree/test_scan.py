@@ -3,6 +3,7 @@
 import ast
 import os
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -185,6 +186,26 @@ def test_what_workers_leave_undone_is_done_here(many, monkeypatch):
     assert fresh(many).digest == expected.digest
     monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
     assert again(many, expected, settled(expected)).digest == expected.digest
+
+
+def test_a_directory_that_vanishes_after_it_was_compared_is_absent(many, monkeypatch):
+    from outfitter.edges import comparing
+
+    os.symlink("f1", many + "/d1/e1/link")
+    cold = fresh(many)
+    os.unlink(many + "/d1/e1/link")
+    os.symlink("f8", many + "/d1/e1/link")
+    compare_known = comparing.compare_known
+
+    def then_gone(walk, root):
+        compare_known(walk, root)
+        assert b"d1/e1" in walk.seen
+        shutil.rmtree(many + "/d1/e1")
+
+    monkeypatch.setattr(comparing, "compare_known", then_gone)
+    monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
+    warm = again(many, cold, settled(cold))
+    assert warm.rows == fresh(many).rows
 
 
 @pytest.mark.parametrize("cores", [1, 2, 5])
