@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from errno import EBADMSG
 from functools import partial
 
+from outfitter.edges.directories import write_whole
 from outfitter.edges.scan import look_again, scan
 from outfitter.host import Trees
 from outfitter.model.outcome import Row, Tree
@@ -18,11 +19,10 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def save_baseline(path: str, tree: Tree, durable: Sequence[Row]) -> None:
     """Write `path` (0600), which must not exist; nothing is left of it where that fails."""
-    data = memoryview(dump(tree, durable))
+    data = dump(tree, durable)
     descriptor = os.open(path, _NEW, 0o600)
     try:
-        while data:
-            data = data[os.write(descriptor, data) :]
+        write_whole(descriptor, data)
     except BaseException:
         os.unlink(path)
         raise

@@ -8,6 +8,7 @@ import stat
 
 from blake3 import blake3
 
+from outfitter.edges.directories import write_whole
 from outfitter.model.outcome import Identity
 
 CHUNK = 1 << 20
@@ -62,16 +63,9 @@ def copy_bytes(source: int, out: int, size: int) -> bytes:
     hasher, offset = blake3(), 0
     while offset < size and (chunk := os.pread(source, min(CHUNK, size - offset), offset)):
         hasher.update(chunk)
-        write_all(out, chunk)
+        write_whole(out, chunk)
         offset += len(chunk)
     return hasher.digest()
-
-
-def write_all(out: int, content: bytes) -> None:
-    """Write every byte: one call may take only part of them."""
-    view = memoryview(content)
-    while view:
-        view = view[os.write(out, view) :]
 
 
 def owner(path: str) -> int:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from outfitter.edges.beside import LOCK_SECONDS, Beside, flush_path
-from outfitter.edges.content import CHUNK, copy_bytes, digest_of, identity_of, open_source, write_all
+from outfitter.edges.content import CHUNK, copy_bytes, digest_of, identity_of, open_source
+from outfitter.edges.directories import write_whole
 from outfitter.edges.kept import keep, totals
 from outfitter.edges.native_lock import locked
 from outfitter.host import Durable, Replacement, Seen
@@ -143,7 +144,7 @@ class _Writer:
 
     def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> str:
         """Put `content` at `target`; "" or why not."""
-        begun = self._begin(target, expected, mode, _PRIVATE, lambda out: write_all(out, content))
+        begun = self._begin(target, expected, mode, _PRIVATE, lambda out: write_whole(out, content))
         if isinstance(begun, str):
             return begun
         try:

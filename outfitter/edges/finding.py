@@ -60,9 +60,8 @@ class Draft:
         noted = sorted(self.targets.keys() | self.notes.keys()) if self.targets or self.notes else ()
         remarks = tuple([Remark(i, self.targets.get(i, b""), self.notes.get(i, "")) for i in noted])
         stats = bytes(self.stats)
-        words = memoryview(stats).cast("q")
-        newest = max(max(words[3::6], default=0), max(words[4::6], default=0))
-        return Folder(self.path, b"\0".join(self.names), bytes(self.tags), stats, bytes(self.digests), remarks, newest)
+        columns = (b"\0".join(self.names), bytes(self.tags), stats, bytes(self.digests))
+        return Folder(self.path, *columns, remarks, newest_of(stats))
 
     def _drop_vanished(self) -> None:
         kept = [index for index, tag in enumerate(self.tags) if tag != VANISHED]
@@ -74,6 +73,12 @@ class Draft:
         self.stats = bytearray().join([self.stat(i) for i in kept])
         self.digests = bytearray().join(digests)
         self.tags = bytearray([self.tags[i] for i in kept])
+
+
+def newest_of(stats: bytes) -> int:
+    """The latest mtime or ctime (ns) in a stat column, in which directories have none."""
+    words = memoryview(stats).cast("q")
+    return max(max(words[3::6], default=0), max(words[4::6], default=0))
 
 
 def opened(known: Folder, stats: bytes) -> Draft:

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from blake3 import blake3
 
 from outfitter.edges.beside import Beside, fresh_name, hold, open_directory
-from outfitter.edges.content import copy_bytes, open_source, write_all
+from outfitter.edges.content import copy_bytes, open_source
+from outfitter.edges.directories import write_whole
 from outfitter.host import Unsaved
 
 _CONTENT = re.compile(r"[0-9a-f]{12}")
@@ -83,7 +84,7 @@ def _keep_index(directory: int, name: str, unsaved: Unsaved, flush: Callable[[in
     temporary = fresh_name()
     out = os.open(temporary, _OPEN_NEW, 0o600, dir_fd=directory)
     try:
-        write_all(out, json.dumps(fields).encode())
+        write_whole(out, json.dumps(fields).encode())
         flush(out)
     finally:
         os.close(out)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from outfitter.edges.copying import DONE, SLOT, Copier, Known, Progress, Work
 from outfitter.edges.cursor import Cursor
-from outfitter.edges.finding import packed_directory
+from outfitter.edges.finding import newest_of, packed_directory
 from outfitter.host import Seen
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Notice
@@ -157,11 +157,9 @@ def _seed(top: int, target: int, known: Known, progress: Progress | None) -> See
 def _folder(path: bytes, entries: list[Entry]) -> Folder:
     entries.sort()
     stats = b"".join([entry[2] for entry in entries])
-    words = memoryview(stats).cast("q")
-    newest = max(max(words[3::6], default=0), max(words[4::6], default=0))
     tags = b"".join([entry[1] for entry in entries])
     names, digests = b"\0".join([entry[0] for entry in entries]), b"".join([entry[3] for entry in entries])
-    return Folder(path, names, tags, stats, digests, (), newest)
+    return Folder(path, names, tags, stats, digests, (), newest_of(stats))
 
 
 def survey(top: int) -> Source:
