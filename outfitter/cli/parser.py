@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
         words = list(args or ())
         for before, word in pairwise(["", *words]):
             name = before if before.startswith("--") and not word else word.partition("=")[0]
-            if not word or (word.startswith("--") and word.endswith("=")):
+            if not word or (word.startswith("--") and word.partition("=")[1:] == ("=", "")):
                 self.error(f"{name} is given an empty value" if name else "an argument is empty")
         return super().parse_known_args(args, namespace)
 

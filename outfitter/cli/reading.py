@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attrs import evolve
-from returns.result import Success
 
 from outfitter.catalog.assembly import assemble_from, registry_of
 from outfitter.catalog.demand import Demand
 from outfitter.cli.context import Context
+from outfitter.cli.settled import merged
 from outfitter.edges.documents import documents
 from outfitter.model.composition import Composition
 from outfitter.model.layers import Layers
@@ -17,25 +17,17 @@ from outfitter.model.request import Request
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome, perform
 from stages.load_layers import Reach, load_layers
-from stages.merge_settings import merge_settings
 
 
 def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Layers, Settings]]:
     """Read what a command needs, and merge its settings."""
     request = Request(context.ambient, agent=agent)
-
-    def merged(layers: Layers) -> Outcome[tuple[Layers, Settings]]:
-        if context.console.verbose:
-            from outfitter.cli.details import explain
-
-            explain(context, layers)
-        return merge_settings(layers).bind(lambda settings: Success((layers, settings)))
-
     sources = context.host().sources
     if reach != "agent":
         # Reading thousands of small files is as fast as remembering them, and leaves nothing behind.
         sources = sources._replace(document=documents(None))
-    return perform(load_layers(sources, request, reach)).bind(merged)
+    read = perform(load_layers(sources, request, reach))
+    return read.bind(lambda layers: merged(context, layers).map(lambda settings: (layers, settings)))
 
 
 def composed(layers: Layers, settings: Settings, agent: str | None, env: Mapping[str, str]) -> Outcome[Composition]:

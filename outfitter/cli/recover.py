@@ -16,6 +16,7 @@ from outfitter.errors import EffectFailed, UsageError
 from outfitter.host import Journalled
 from outfitter.model.projection import Record
 from outfitter.model.request import Notice
+from outfitter.model.wording import counted
 from outfitter.railway import fold, perform
 from outfitter.recovery import Recovered, recover
 
@@ -174,8 +175,9 @@ def _remnant(one: Remnant, gone: bool) -> Notice:
         return Notice(
             "notice", "remnant-removed", f"{one.root}: removed: empty, made by a process that outlived its run"
         )
-    held = {-1: "cannot be looked through", 0: "is being written to", 1: "holds 1 file"}
-    text = f"{one.root}: made by a process that outlived its run, and {held.get(one.entries, f'holds {one.entries} files')}"
+    odd = {-1: "cannot be looked through", 0: "is being written to"}
+    held = odd.get(one.entries) or f"holds {counted(one.entries, 'file')}"
+    text = f"{one.root}: made by a process that outlived its run, and {held}"
     hint = f"end that process if it still runs, take from there what you need, then: rm -r {quote(one.root)}"
     return Notice("warning", "remnant", text, hint)
 

@@ -10,7 +10,7 @@ from typing import Any
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.edges.batch_root import RESULT
-from outfitter.edges.evidence_check import read_pair, schema_faults
+from outfitter.edges.evidence_check import read_pair
 from outfitter.edges.evidence_files import read_document
 from outfitter.errors import EffectFailed
 from outfitter.evidence.page import batch_page, run_page, unstarted_page
@@ -54,7 +54,7 @@ def _batch_lines(batch: Any) -> list[str]:
 
 def _of_run(options: argparse.Namespace, context: Context, root: str) -> int:
     pair = read_pair(root)
-    if pair.trace is None and _lone_veto(pair.result):
+    if pair.is_lone_veto:
         lines = [f"verdict    veto ({pair.result['termination_reason']})", "no harness was started: there is no trace"]
         return _show(options, context, {"trace": None, "result": pair.result}, lines, unstarted_page(pair.result))
     if pair.trace is None or pair.result is None or any(row.kind == "schema" for row in pair.mismatches):
@@ -81,11 +81,6 @@ def _of_run(options: argparse.Namespace, context: Context, root: str) -> int:
         lines,
         run_page(trace, result, broken),
     ) or bool(broken)
-
-
-def _lone_veto(result: Any) -> bool:
-    """Whether a valid result says of itself that it stands alone."""
-    return isinstance(result, dict) and not schema_faults(result, "result") and result["trace_path"] is None
 
 
 def _show(options: argparse.Namespace, context: Context, document: dict[str, Any], lines: list[str], page: str) -> int:

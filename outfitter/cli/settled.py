@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from outfitter.cli.context import Context
 from outfitter.model.layers import Layers
 from outfitter.model.request import Request
@@ -13,12 +15,13 @@ from stages.merge_settings import merge_settings
 
 def settled(context: Context) -> Outcome[Settings]:
     """Read and merge the settings files that stand on this machine."""
+    return perform(load_scopes(context.host().sources, Request(context.ambient))).bind(partial(merged, context))
 
-    def merged(layers: Layers) -> Outcome[Settings]:
-        if context.console.verbose:
-            from outfitter.cli.details import explain
 
-            explain(context, layers)
-        return merge_settings(layers)
+def merged(context: Context, layers: Layers) -> Outcome[Settings]:
+    """The settings of what was read; `--verbose` says what that was."""
+    if context.console.verbose:
+        from outfitter.cli.details import explain
 
-    return perform(load_scopes(context.host().sources, Request(context.ambient))).bind(merged)
+        explain(context, layers)
+    return merge_settings(layers)

@@ -14,6 +14,7 @@ from outfitter.cli.parser import json_option, parser
 from outfitter.edges.setup_files import gather, write
 from outfitter.errors import EffectFailed, UsageError
 from outfitter.first_tree import ASKED_BY_HAND, Choice, Start, Write, plan, source_entry
+from outfitter.model.request import resolved
 from outfitter.model.wording import counted
 
 SUMMARY = "Write a first agent and make it the default. Shows every file before it writes; replaces none."
@@ -65,8 +66,9 @@ def main(words: list[str], context: Context) -> int:
         return context.fail(
             UsageError(f"{choice.agent!r} cannot be an agent's id", f"{portable(choice.agent)} can"), options.json
         )
-    if choice.source and "path" in source_entry(choice.source):
-        place = os.path.normpath(os.path.join(choice.tree, choice.source))
+    local = source_entry(choice.source).get("path") if choice.source else None
+    if local:
+        place = resolved(local, context.ambient.home, choice.tree)
         if not os.path.isdir(place):
             fault = f"{place} is no directory"
             hint = "a catalog is a directory, owner/repo or an address; --from claude takes over ~/.claude"
@@ -107,11 +109,10 @@ def _choice(options: argparse.Namespace, context: Context, asks: bool) -> Choice
 
 def _source(source: str, cwd: str, tree: str, project: bool) -> str:
     """A catalog as settings are to hold it: a local path is the user's, from where they stand, and settings count from the tree."""
-    if "path" not in source_entry(source or "#"):
+    local = source_entry(source).get("path") if source else None
+    if not local or local.startswith(("/", "~")):
         return source
-    if not source or os.path.isabs(source):
-        return source
-    path = os.path.normpath(os.path.join(cwd, source))
+    path = os.path.normpath(os.path.join(cwd, local))
     # A project's settings move with it.
     return os.path.join(os.curdir, os.path.relpath(path, tree)) if project else path
 

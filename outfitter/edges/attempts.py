@@ -56,7 +56,7 @@ def finished(root: str, key: str) -> Attempt | None:
     pair = read_pair(place)
     if not pair.mismatches:
         return _verified(root, key, pair, ran=False)
-    if _lone_veto(pair.result):
+    if pair.is_lone_veto:
         _set_aside(root, key, pair._replace(mismatches=()), "the harness was never started")
     else:
         _set_aside(root, key, pair)
@@ -84,7 +84,7 @@ def run_attempt(task: Task) -> Attempt:
         return _verified(task.root, task.key, pair, ran=True, seconds=seconds)
     if timed_out:
         return Attempt(task.key, "failed", _too_long(task), code, _relative(task.root, place), True, seconds)
-    reason = str(pair.result["termination_reason"]) if _lone_veto(pair.result) else "no evidence was left"
+    reason = str(pair.result["termination_reason"]) if pair.is_lone_veto else "no evidence was left"
     return Attempt(task.key, "failed", reason, code, "", True, seconds)
 
 
@@ -231,7 +231,3 @@ def _set_aside(root: str, key: str, pair: Pair, why: str = "") -> None:
 
 def _relative(root: str, place: str) -> str:
     return os.path.relpath(place, root) if os.path.isdir(place) else ""
-
-
-def _lone_veto(result: object) -> bool:
-    return isinstance(result, dict) and result.get("trace_path", "") is None

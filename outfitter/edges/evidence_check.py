@@ -18,6 +18,12 @@ class Pair(NamedTuple):
     result: Any
     mismatches: tuple[Mismatch, ...]
 
+    @property
+    def is_lone_veto(self) -> bool:
+        """Whether there is no trace, and a valid result says of itself that it stands alone: the harness was never started."""
+        valid = isinstance(self.result, dict) and not any(row.file == "result" for row in self.mismatches)
+        return self.trace is None and valid and self.result["trace_path"] is None
+
 
 def read_pair(root: str) -> Pair:
     """Read and judge the pair under `root`; comparing needs both files readable and valid."""

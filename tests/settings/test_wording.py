@@ -42,8 +42,8 @@ def test_only_what_is_near_is_suggested():
     assert did_you_mean("testers", known, "see the list", 1) == "did you mean tester?"
 
 
-# Told apart case by case (a table of what a remnant holds), and cells of a page.
-BY_HAND = {"outfitter/cli/recover.py", "outfitter/evidence/page.py"}
+# Cells of a page.
+BY_HAND = {"outfitter/evidence/page.py"}
 NOUNS = (
     "agents|attempts|bytes|changes|contents|directories|entries|errors|files|inputs|paths|runs|skills|sources|warnings"
 )
