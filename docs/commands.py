@@ -24,8 +24,8 @@ everything else to stderr. Exit codes: [exit-codes.md](exit-codes.md). JSON: [js
 
 `--quiet` drops notices and keeps warnings and errors. `outfitter --verbose run` tells what was decided and by which file and
 line before the harness starts, and how long each stage took after it ended; in between it is silent. With any other command
-`--verbose` tells where it looked, which settings files and trees were read or were not there, what of a tree was left out and why,
-and how long it took. Colour and progress are for terminals alone, and never with `NO_COLOR` or `--json`.
+`--verbose` tells where it looked and how long it took; one that reads settings or trees tells which were read or were not there,
+too, and what of a tree was left out and why. Colour and progress are for terminals alone, and never with `NO_COLOR` or `--json`.
 
 | variable | effect |
 |---|---|

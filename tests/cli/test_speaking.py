@@ -19,10 +19,20 @@ def furnished(machine):
     return machine
 
 
-def on_terminal(machine, *words, script=(), **env):
+# The bar comes at once: a copy of half a second would be a large one.
+AT_ONCE = """
+import sys
+import outfitter.edges.terminal as terminal
+from outfitter.__main__ import entry
+terminal.BAR_AFTER_SECONDS = terminal.BAR_EVERY_SECONDS = -1
+entry()
+"""
+
+
+def on_terminal(machine, *words, script=(), program=("-m", "outfitter"), **env):
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "outfitter", *words],
+        [*program, *words],
         cwd=str(machine.project),
         env=machine.env(script, **{"TERM": "xterm-256color", **env}),
         encoding="utf-8",
@@ -104,13 +114,15 @@ def test_verbose_names_the_layer_of_every_decision(furnished):
 
 
 def test_progress_on_a_terminal_alone(furnished):
-    """A long copy draws a bar after half a second; never where colour or progress is not wanted."""
+    """A long copy draws a bar; never where colour or progress is not wanted."""
     history = furnished.home / f".claude/projects/{furnished.slug()}"
-    for number in range(1500):
+    for number in range(300):
         furnished.put(history / f"s{number}.jsonl", "{}\n" * 200)
     words = ("run", "--harness", "claude", "--isolated")
+    at_once = {"program": ("-c", AT_ONCE)}
+    assert "/300" in on_terminal(furnished, *words, **at_once)
     for env, flags in (({"NO_COLOR": "1"}, ()), ({}, ("--no-progress",)), ({}, ("--quiet",)), ({"TERM": "dumb"}, ())):
-        assert "#" not in on_terminal(furnished, *flags, *words, **env)
+        assert "/300" not in on_terminal(furnished, *flags, *words, **at_once, **env)
 
 
 def test_a_bug_is_one_line_and_shows_its_trace_when_asked(furnished):

@@ -194,6 +194,15 @@ def test_a_local_catalog_is_meant_from_where_the_user_stands(machine, where):
     assert machine.run("run", "r").code == 0
 
 
+@pytest.mark.parametrize("where", ["--home", "--project"])
+def test_a_local_catalog_below_the_home_is_kept_as_it_was_named(machine, where):
+    machine.agent("r", under=machine.home / "catalog")
+    (machine.home / "catalog/.agents").rename(machine.home / "catalog/tree")
+    ended = machine.run(*YES, "~/catalog/tree", "--agent", "r", where)
+    assert ended.code == 0, ended.err
+    assert machine.run("run", "r").code == 0
+
+
 def test_a_local_catalog_that_is_not_there_is_refused(machine):
     ended = machine.run(*YES, "claude")
     assert (ended.code, "no directory" in ended.err, "--from claude" in ended.err) == (2, True, True)

@@ -1,5 +1,6 @@
 """What a process that outlived the harness makes again at the path of a removed run directory (spec/95, RUN-11)."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -8,7 +9,6 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from outfitter.edges import remnants as module
 from outfitter.edges.remnants import Remnant, clear, remnants
 from outfitter.edges.remove import note_removed
 from outfitter.edges.run_names import removed_log
@@ -100,15 +100,14 @@ def test_what_has_a_marker_or_a_journal_is_no_remnant(here):
     assert Path(live.root, "lock").exists()
 
 
-def test_a_directory_that_a_launch_is_just_making_is_no_remnant(here, monkeypatch):
+def test_a_directory_that_a_launch_is_just_making_is_no_remnant(here):
     record = removed(here)
     os.mkdir(record.root)
-
-    def held(descriptor, how):
-        raise BlockingIOError
-
-    monkeypatch.setattr(module.fcntl, "flock", held)
+    held = os.open(record.root, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
     assert remnants(here.ambient) == ()
+    os.close(held)
+    assert [one.root for one in remnants(here.ambient)] == [record.root]
 
 
 def test_nothing_that_comes_into_it_meanwhile_is_removed(here):

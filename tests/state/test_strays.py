@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+from tests.state.test_runs import age
+
 CLAUDE = ("run", "a", "--harness", "claude", "--isolated")
 MOVE = 'mv "$CLAUDE_CONFIG_DIR" "$CLAUDE_CONFIG_DIR{}"'
 
@@ -110,3 +112,6 @@ def test_a_retained_run_says_it_and_no_sweep_takes_it(ready):
     (root,) = ready.run_directories()
     assert f"{root}/n.txt" in ended.err
     assert phase(ready) == "unsaved"
+    age(root)
+    ready.run("run", "a")
+    assert (root / "n.txt").read_text() == "1"
