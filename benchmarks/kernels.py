@@ -7,14 +7,14 @@ import sys
 import time
 from collections.abc import Callable
 
-from outfitter.edges.scan import scan
-from outfitter.errors import LaunchError
+from outfitter.fingerprint.scan import scan
+from outfitter.model.errors import LaunchError
 from outfitter.model.outcome import Settlement
 
 
 def seed(source: str, target: str) -> None:
     """Copy and digest a session tree; prints the number of files."""
-    from outfitter.edges.seeding import seed_tree
+    from outfitter.run.seeding import seed_tree
 
     _, durable, notices = seed_tree(source, target, None)
     print(len(durable), len(notices))
@@ -22,11 +22,11 @@ def seed(source: str, target: str) -> None:
 
 def prepare(home: str, root: str, slug: str) -> None:
     """An isolated Claude Code run directory at `root`, as it stands when the harness starts; its record goes beside it, into `root.record`."""
-    from outfitter.edges.baseline import save_baseline
-    from outfitter.edges.seeding import seed_tree
+    from outfitter.fingerprint.scan import save_baseline
     from outfitter.model.outcome import Tree
     from outfitter.model.projection import Bridge, Record, State
-    from outfitter.record import encode
+    from outfitter.run.record import encode
+    from outfitter.run.seeding import seed_tree
 
     started = time.time_ns()
     durable = f"{home}/.claude/projects"
@@ -65,14 +65,14 @@ def prepare(home: str, root: str, slug: str) -> None:
 
 def merge(root: str) -> None:
     """What follows a harness's end: compare, classify, carry back. Prints the number of changes and of files read again."""
-    from outfitter.cli.console import console
-    from outfitter.edges.ambient import ambient
-    from outfitter.edges.baseline import load_baseline
+    from outfitter.edges.console import console
+    from outfitter.edges.environment import ambient
     from outfitter.edges.real import real_host
+    from outfitter.fingerprint.scan import load_baseline
     from outfitter.model.outcome import Snapshot
     from outfitter.pipeline import settle
     from outfitter.railway import fold, perform
-    from outfitter.record import decode
+    from outfitter.run.record import decode
 
     with open(f"{root}.record", "rb") as file:
         record = decode(file.read()).unwrap()

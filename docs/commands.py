@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from outfitter.cli.commands import COMMANDS
 from outfitter.cli.completion import whole_parser
-from outfitter.main import COMMANDS
 
 TARGET = Path(__file__).resolve().parent / "cli.md"
 HEAD = """\

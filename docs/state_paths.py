@@ -15,11 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from outfitter.adapters.claude_state import declared  # noqa: E402
-from outfitter.adapters.pi_state import state_paths  # noqa: E402
+from outfitter.adapters.claude.state import declared  # noqa: E402
+from outfitter.adapters.pi.state import state_paths  # noqa: E402
 from outfitter.model.projection import Facts  # noqa: E402
 from outfitter.model.settings import StatePath  # noqa: E402
-from outfitter.persistence import UNKNOWN  # noqa: E402
+from outfitter.settings.state_persistence import UNKNOWN  # noqa: E402
 
 PAGE = ROOT / "docs/state.md"
 PATHS: dict[str, tuple[StatePath, ...]] = {

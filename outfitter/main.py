@@ -6,35 +6,11 @@ import os
 import sys
 from importlib import import_module
 
-from outfitter.cli.console import Console, console, unwritten
-from outfitter.cli.words import GlobalWords, MisusedError, asks_json, split_global
-from outfitter.errors import Crashed, EffectFailed, LaunchError, UsageError
+from outfitter.cli.argv import GlobalWords, MisusedError, asks_json, split_global
+from outfitter.cli.commands import COMMANDS
+from outfitter.edges.console import Console, console, unwritten
+from outfitter.model.errors import Crashed, EffectFailed, LaunchError, UsageError
 from outfitter.railway import fold
-
-# Command → what it is for, in one line; the module is outfitter.cli.<command>.
-COMMANDS: dict[str, str] = {
-    "run": "launch an agent (the command that needs no name)",
-    "diff": "what a retained run wrote, who owns it, and what became of it",
-    "recover": "finish what a killed launcher left",
-    "conflicts": "see, take or drop what could not be saved",
-    "list": "agents, skills, knowledge and commands of the tree",
-    "show": "one agent, composed, with the source of each part",
-    "validate": "check the tree and the settings",
-    "dump": "write the effective tree, or one agent's closure",
-    "settings": "the merged settings, with --origin where each came from",
-    "schema": "JSON Schemas for editors",
-    "sync": "fetch remote catalogs and settings",
-    "sources": "where layers come from, and their state",
-    "setup": "a first agent, step by step",
-    "fingerprint": "one digest of a directory's names, kinds and bytes",
-    "evidence": "verify, replay, publish or prune the evidence of runs",
-    "batch": "run an agent once for each input",
-    "report": "one page of a run or a batch",
-    "doctor": "what is installed, and what would stop a launch",
-    "demo": "a whole launch on this machine, no account needed",
-    "completion": "shell completion for bash, zsh or fish",
-    "cache": "Outfitter's own cache: dir, prune, clean",
-}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -87,7 +63,7 @@ def _guarded(name: str, words: list[str], speak: Console, as_json: bool) -> int:
 
 def _ended(name: str, words: list[str], speak: Console, as_json: bool) -> int:
     try:
-        from outfitter.edges.ambient import context
+        from outfitter.cli.context import context
 
         module = import_module(f"outfitter.cli.{name}")
         try:
@@ -99,7 +75,7 @@ def _ended(name: str, words: list[str], speak: Console, as_json: bool) -> int:
             return 125 if name == "run" else 1
         if not speak.verbose or name == "run":
             return int(module.main(words, here))
-        from outfitter.cli.details import told
+        from outfitter.cli.verbose import told
 
         return told(module.main, name, words, here)
     except SystemExit as leave:

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from functools import partial
 
+from attrs import evolve
 from returns.io import IOResult
 
 from outfitter.host import Host, Occupied
 from outfitter.model.layers import Layers
 from outfitter.model.outcome import ChildExit, Settlement, Snapshot
-from outfitter.model.projection import Prepared, Record, Report, Settled
+from outfitter.model.projection import Ended, Prepared, Record, Report, Settled
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Settings
-from outfitter.policy import refuse
-from outfitter.railway import Effect, Outcome, always
-from outfitter.survey import choose_harness, survey
+from outfitter.railway import Effect, Outcome, always, fold
 from stages.compose import compose
 from stages.fingerprint import fingerprint
+from stages.gather_facts import choose_harness, survey
 from stages.load_layers import load_layers
 from stages.merge_settings import merge_settings
 from stages.project import open_run, plan_projection, project
+from stages.reject_warnings import reject_warnings
 from stages.resolve_strategies import resolve_strategies
 from stages.run import run
 
@@ -40,7 +41,7 @@ def prepare(host: Host, request: Request) -> Effect[Prepared]:
         for site in step(survey, host.sources, host.runs, adapter, settings, composition, request)
         for strategies in step(resolve_strategies, adapter, settings, site.facts, request)
         for plan in step(plan_projection, adapter, settings, composition, strategies, site.facts, request)
-        for prepared in step(refuse, Prepared(request, settings, composition, site, plan, roots(layers)))
+        for prepared in step(reject_warnings, Prepared(request, settings, composition, site, plan, roots(layers)))
     )
 
 
@@ -86,7 +87,16 @@ def _run(
 def _settle(
     host: Host, settings: Settings, baseline: Snapshot, record: Record, outcome: Outcome[ChildExit]
 ) -> Effect[Settled]:
-    return settle(host, settings, baseline, record).map(partial(Settled.after, record, outcome))
+    return settle(host, settings, baseline, record).map(partial(_settled, record, outcome))
+
+
+def _settled(record: Record, outcome: Outcome[ChildExit], settlement: Settlement) -> Settled:
+    """Join how the harness ended (or why it did not start) with what was settled."""
+    return Settled(evolve(record, changes=settlement.changes), fold(outcome, _ended, _ended), settlement)
+
+
+def _ended(ended: Ended) -> Ended:
+    return ended
 
 
 def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Record) -> Effect[Settlement]:

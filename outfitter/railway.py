@@ -9,7 +9,7 @@ from returns.io import IOFailure, IOResult, IOSuccess
 from returns.result import Failure, Result, Success
 from returns.unsafe import unsafe_perform_io
 
-from outfitter.errors import Crashed, EffectFailed, Interrupted, LaunchError
+from outfitter.model.errors import Crashed, EffectFailed, Interrupted, LaunchError
 
 _A = TypeVar("_A")
 _B = TypeVar("_B")

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, ParamSpec, TypeVar
 from attrs import evolve
 from returns.result import Result, Success
 
-from outfitter.errors import Crashed, EffectFailed, Interrupted, LaunchError
 from outfitter.host import Host, Runs, Token
+from outfitter.model.errors import Crashed, EffectFailed, Interrupted, LaunchError
 from outfitter.model.outcome import Settlement, Snapshot
 from outfitter.model.projection import Phase, Record
 from outfitter.model.request import Ambient, Notice

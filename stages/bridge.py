@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 
 from returns.result import Success
 
-from outfitter.bridging.aftermath import Aftermath, Item, aftermath, words
-from outfitter.bridging.telling import kept_notice, policy_notices, trouble_notices
+from outfitter.bridge.context import Aftermath, Item, aftermath, words
+from outfitter.bridge.notices import kept_notice, policy_notices, trouble_notices
 from outfitter.host import Host
 from outfitter.model.outcome import Change, Settlement, Snapshot
 from outfitter.model.projection import Bridge, Record, State
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.zones import ground, zones
+from outfitter.run.ownership import ground, zones
 
 
 def bridge(
@@ -38,7 +38,7 @@ def bridge(
         items = [*_bridge(host, after, bridged), *_adopt(after, linked)]
         items += _rewrite(after)
         if prompted and settings is not None and record.interactive:
-            from outfitter.bridging.prompt import ask_all
+            from outfitter.bridge.prompt import ask_all
 
             asked = ask_all(host, settings, after, prompted)
             items += asked.items
@@ -63,7 +63,7 @@ def _beside(host: Host, record: Record, baseline: Snapshot, actual: Snapshot, se
     except OSError:
         found = ()
     if found:
-        from outfitter.bridging.beside import beside_notice, written
+        from outfitter.bridge.notices import beside_notice, written
 
         found = written(host.durable, record, baseline, found)
         if found:
@@ -109,23 +109,23 @@ def _sorted_out(
 def _bridge(host: Host, after: Aftermath, bridged: dict[Bridge, list[Change]]) -> Iterator[Item]:
     for rule, changes in bridged.items():
         if rule.rule == "sessions":
-            from outfitter.bridging.sessions import merge_sessions
+            from outfitter.bridge.sessions import merge_sessions
 
             progress = host.terminal.progress("saving session history")
             yield from merge_sessions(after, rule, changes, host.sources.real, progress)
         elif rule.rule == "credentials":
-            from outfitter.bridging.credentials import carry_credentials
+            from outfitter.bridge.credentials import carry_credentials
 
             yield from (carry_credentials(after, rule, change) for change in changes)
         elif rule.rule == "member":
-            from outfitter.bridging.account import merge_member
+            from outfitter.bridge.account import merge_member
 
             yield from (merge_member(after, rule, change) for change in changes)
 
 
 def _adopt(after: Aftermath, linked: dict[State, list[Change]]) -> Iterator[Item]:
     if any(change.outcome != "durable" for changes in linked.values() for change in changes):
-        from outfitter.bridging.adoption import adopt
+        from outfitter.bridge.adoption import adopt
 
         for state, changes in linked.items():
             yield from adopt(after, state, changes)
@@ -134,7 +134,7 @@ def _adopt(after: Aftermath, linked: dict[State, list[Change]]) -> Iterator[Item
 def _rewrite(after: Aftermath) -> Iterator[Item]:
     for rule in after.record.bridges:
         if rule.rule == "rewrite":
-            from outfitter.bridging.registry import rewrite
+            from outfitter.bridge.registry import rewrite
 
             yield from rewrite(after, rule)
 

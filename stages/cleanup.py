@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from attrs import evolve
 
-from outfitter.errors import Interrupted, LaunchError
 from outfitter.host import Occupied, Runs
+from outfitter.model.errors import Interrupted, LaunchError
 from outfitter.model.outcome import Settlement
 from outfitter.model.projection import Phase, Prepared, Record, Report, Settled
 from outfitter.model.request import Notice

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from blake3 import blake3
 from returns.result import Success
 
+from outfitter.fingerprint.tree import Rows, compare, join, pack
 from outfitter.model.outcome import Change, ChangeKind, Ending, Row, Snapshot
 from outfitter.model.projection import Record
 from outfitter.railway import Outcome
-from outfitter.tree import Rows, compare, join, pack
-from outfitter.zones import Ground, ground, raw, text, zones
+from outfitter.run.ownership import Ground, ground, raw, text, zones
 
 _SPECIAL = {blake3(kind.encode()).digest(): kind for kind in ("fifo", "socket", "block", "char")}
 _REGULAR = "fx"

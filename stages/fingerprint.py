@@ -10,11 +10,11 @@ from __future__ import annotations
 from attrs import evolve
 from returns.result import Success
 
+from outfitter.fingerprint.tree import pack
 from outfitter.host import Runs, Trees
 from outfitter.model.outcome import Snapshot
 from outfitter.model.projection import Based, Projected
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.tree import pack
 
 
 def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]:

@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 
 from returns.result import Success
 
-from outfitter.gather import moved, together
+from outfitter.fingerprint.tree import Folder, Rows, moved, pack, together, tree_of
 from outfitter.host import Durable, Trees
-from outfitter.model.outcome import Row, Snapshot
+from outfitter.model.outcome import GRANULARITY_NS, Row, Snapshot
 from outfitter.model.projection import Record, State
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.tree import GRANULARITY_NS, Folder, Rows, pack, tree_of
-from outfitter.zones import Zones, ground, raw, text, zones
+from outfitter.run.ownership import Zones, ground, raw, text, zones
 
 
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:

@@ -14,14 +14,14 @@ from attrs import evolve
 from returns.result import Success
 
 from outfitter.catalog.assembly import needs
-from outfitter.catalog.demand import TEXT, Demand, Wants
+from outfitter.catalog.tree_reader import TEXT, Demand, Wants
 from outfitter.host import Sources
 from outfitter.model.layers import Document, DocumentForm, Layer, Layers
 from outfitter.model.request import Problem, Request
 from outfitter.model.settings import Settings
-from outfitter.places import Read, Root, local_scopes, roots, with_remotes
 from outfitter.railway import Effect, Outcome, attempt, fold
-from outfitter.survey import cache_directory
+from outfitter.settings.scopes import Read, Root, local_scopes, roots, with_remotes
+from stages.gather_facts import cache_directory
 from stages.merge_settings import merge_settings
 
 Reach = Literal["agent", "names", "all"]
@@ -95,11 +95,11 @@ def _indexed(layers: Layers, demand: Demand) -> Layers:
 def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach, before: Demand | None) -> Demand:
     if reach == "agent":
         return needs(layers, settings, request.agent, before)
-    from outfitter.catalog.everything import needs_all, needs_names
+    from outfitter.catalog.closure import needs_all, needs_names
 
     if reach == "names":
         return needs_names(layers)
-    from outfitter.catalog.checks import tree_findings
+    from outfitter.catalog.lint import tree_findings
 
     demand = needs_all(layers, settings)
     list(tree_findings(demand))

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from attrs import evolve
 from returns.result import Failure, Success
 
-from outfitter.errors import SettingsInvalid
+from outfitter.model.errors import SettingsInvalid
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Position
 from outfitter.model.settings import HOME_SCOPES, Scope, Settings
-from outfitter.precedence import merge_scopes
 from outfitter.railway import Outcome
+from outfitter.settings.merge import merge_scopes
 
 # What a checked-in or remote file may not decide (spec/10, 006.5.23).
 HOME_KEYS = ("isolation", "harness_defaults", "cache_directory", "trusted_hosts")

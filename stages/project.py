@@ -15,16 +15,16 @@ from returns.result import Failure, Success
 
 from outfitter.adapters import Adapter
 from outfitter.adapters.controls import unsupported_element
-from outfitter.containment import faults
-from outfitter.errors import CompositionFailed
 from outfitter.host import Occupied, Projecting, Runs, Terminal
-from outfitter.materialize import Made, durable_targets, place_states, plant_seeds, write_plan
 from outfitter.model.composition import Composition
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.projection import Facts, Prepared, Projected, ProjectionPlan, Record
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings, Strategies
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.record import record_of
+from outfitter.run.materialize import Made, durable_targets, place_states, plant_seeds, write_plan
+from outfitter.run.plan_checks import faults
+from outfitter.run.record import record_of
 
 
 def plan_projection(
@@ -100,7 +100,7 @@ def project(projecting: Projecting, terminal: Terminal, prepared: Prepared, reco
         plant_seeds(projecting, terminal, plan.seeds, record, made)
         projected = made.projected(record)
         if record.retained:
-            from outfitter.originals import keep_originals
+            from outfitter.run.baseline_texts import keep_originals
 
             keep_originals(projecting, plan, record, projected.rows, projected.durable)
         return projected

@@ -10,12 +10,12 @@ from __future__ import annotations
 from returns.result import Failure, Success
 
 from outfitter.adapters import Adapter
-from outfitter.errors import PolicyRefused
+from outfitter.model.errors import PolicyRefused
 from outfitter.model.projection import Facts
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings, Strategies
-from outfitter.persistence import UNKNOWN, entries, problems, resolution
 from outfitter.railway import Outcome
+from outfitter.settings.state_persistence import UNKNOWN, entries, problems, resolution
 
 
 def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, request: Request) -> Outcome[Strategies]:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from attrs import evolve
 from returns.result import Failure
 
-from outfitter.errors import EffectFailed, HarnessUnavailable, LaunchError
 from outfitter.host import Processes, Runs, Token
+from outfitter.model.errors import EffectFailed, HarnessUnavailable, LaunchError
 from outfitter.model.outcome import ChildExit
 from outfitter.model.projection import LaunchPlan, Record
 from outfitter.railway import Effect, Outcome, attempt

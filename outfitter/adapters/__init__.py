@@ -69,4 +69,4 @@ NAMES: tuple[str, ...] = ("pi", "claude", "codex")
 
 def adapter(name: str) -> Adapter:
     """The adapter of a harness in `NAMES`; its module is imported on use, so that a launch loads one."""
-    return cast(Adapter, import_module(f"outfitter.adapters.{name}").ADAPTER)
+    return cast(Adapter, import_module(f"outfitter.adapters.{name}.plan").ADAPTER)

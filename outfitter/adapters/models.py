@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from outfitter.errors import CompositionFailed
 from outfitter.model.composition import Composition, ModelTarget
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
 

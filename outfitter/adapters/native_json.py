@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from blake3 import blake3
+
 Json: TypeAlias = dict[str, Any]
 
 
@@ -23,6 +25,14 @@ def json_object(raw: bytes | None) -> Json | None:
 def json_bytes(value: Mapping[str, Any]) -> bytes:
     """An object as indented UTF-8 with a final newline."""
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def member_digest(document: Any, member: str) -> str:
+    """BLAKE3 hex of the canonical JSON of a top-level member; "" where there is none, or the document is no object."""
+    if not isinstance(document, Mapping) or member not in document:
+        return ""
+    text = json.dumps(document[member], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return blake3(text.encode()).hexdigest()
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Json:

@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from outfitter.catalog.controls import ControlSet, controls
-from outfitter.catalog.demand import Demand
-from outfitter.catalog.fields import Fields, Origin, Place, SkillPick, Source, layered
-from outfitter.catalog.limits import Limits, limits
-from outfitter.catalog.names import is_readable, portable
+from outfitter.catalog.controls import ControlSet, Limits, controls, limits
+from outfitter.catalog.fields import Fields, Origin, Place, SkillPick, Source, is_readable, layered, portable
+from outfitter.catalog.tree_reader import Demand
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Problem
 from outfitter.model.value import NamedTuple

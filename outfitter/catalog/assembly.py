@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from attrs import evolve
 from returns.result import Failure, Success
 
-from outfitter.catalog import models, native, servers
-from outfitter.catalog.choice import runnable, unsynchronized
+from outfitter.catalog import models, native, server_selection
+from outfitter.catalog.agent_lookup import runnable, unsynchronized
 from outfitter.catalog.closure import Closure, Sub, closure, extension_files
-from outfitter.catalog.demand import Demand
 from outfitter.catalog.digest import composition_digest
-from outfitter.catalog.health import layer_notices
-from outfitter.catalog.lineage import Loadout
+from outfitter.catalog.inheritance import Loadout
+from outfitter.catalog.layer_warnings import layer_notices
 from outfitter.catalog.skills import visible
-from outfitter.errors import CompositionFailed
+from outfitter.catalog.tree_reader import Demand
 from outfitter.model.composition import Composition, ModelTarget, Overlay, Subagent, VisibleSkill
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
@@ -57,7 +57,7 @@ def _walk(demand: Demand, settings: Settings, name: str) -> None:
     found = closure(demand, settings, name)
     extension_files(demand, found.chosen)
     if not demand.wants:
-        servers.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
+        server_selection.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
 
 
 def registry_of(demand: Demand) -> models.Registry:
@@ -70,7 +70,7 @@ def registry_of(demand: Demand) -> models.Registry:
 
 def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[str, str]) -> Outcome[Composition]:
     registry = registry_of(demand)
-    selected = servers.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
+    selected = server_selection.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
     extensions, wrong, extension_digests = extension_files(demand, found.chosen)
     problems = tuple(dict.fromkeys((*found.problems, *registry.problems, *selected.problems, *wrong)))
     if problems:

@@ -3,24 +3,59 @@
 from __future__ import annotations
 
 import json
+import posixpath
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from outfitter.catalog import mcp, native
 from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.assembly import registry_of
-from outfitter.catalog.closure import default_loadout
-from outfitter.catalog.demand import Demand
-from outfitter.catalog.dump_overlay import overlays
-from outfitter.catalog.dump_text import agent_text, json_text, plain_text, registry_map, server_map
-from outfitter.catalog.dump_writer import Dump, Writer
-from outfitter.catalog.dumping import canonical
-from outfitter.catalog.everything import all_skills
-from outfitter.catalog.fields import Source
-from outfitter.catalog.loading import skill_of
-from outfitter.catalog.parts import expand
+from outfitter.catalog.closure import Closure, all_skills, closure, default_loadout
+from outfitter.catalog.dump_text import Dump, Writer, agent_text, json_text, plain_text, registry_map, server_map
+from outfitter.catalog.fields import SkillPick, Source
+from outfitter.catalog.inheritance import Loadout, lineage
+from outfitter.catalog.native import OverlayFile, is_pi_state
 from outfitter.catalog.prompts import CONTEXT, SYSTEM
+from outfitter.catalog.skill_files import expand
+from outfitter.catalog.skill_resolution import skill_of
 from outfitter.catalog.skills import is_off, resolve, winner
+from outfitter.catalog.tree_reader import Demand
+from outfitter.model.composition import Composition, Fragment
 from outfitter.model.settings import Settings
+
+
+def overlays(writer: Writer, files: tuple[OverlayFile, ...]) -> dict[str, list[str]]:
+    """Write each agent's overlay under its own name; gives, by agent, the parents that it must get.
+
+    Files that are merged rather than replaced may stand in several layers of one agent. A tree can hold one of them, so that
+    each lower level becomes an abstract parent, in order.
+    """
+    by_path: dict[str, list[OverlayFile]] = {}
+    for file in files:
+        if not is_pi_state(file.path):
+            by_path.setdefault(file.entry.path, []).append(file)
+    parents: dict[str, list[str]] = {}
+    for path, several in by_path.items():
+        owner = path.split("/")[1]
+        _write(writer, path, several[-1])
+        for number, file in enumerate(several[:-1], 1):
+            name = f"{owner}-below-{number}"
+            if name not in parents.setdefault(owner, []):
+                parents[owner].append(name)
+                writer.write(
+                    f"agents/{name}/agent.md", f"---\nname: {json.dumps(name)}\nabstract: true\n---\n".encode()
+                )
+            _write(writer, f"agents/{name}/pi/{file.path}", file)
+    return {owner: sorted(names, key=_number) for owner, names in parents.items()}
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition("-")[2])
+
+
+def _write(writer: Writer, path: str, file: OverlayFile) -> None:
+    writer.write(path, writer.demand.content(file.entry.target), file.entry.executable)
+
 
 SETTINGS = ("default_agent", "agent_defaults")
 
@@ -148,3 +183,121 @@ def _folder(writer: Writer, folder: str, whole: bool) -> None:
             if entry.kind == "file" and head not in taken:
                 writer.copy(entry.path, entry.target, entry.executable)
         taken |= names
+
+
+def dump_agent(demand: Demand, settings: Settings, made: Composition) -> Dump:
+    """The closure of a composed agent: its line and subagents, private skills flattened, everything that it reaches."""
+    writer = Writer(demand)
+    found = closure(demand, settings, made.agent)
+    below = overlays(writer, found.overlay.files)
+    _agents(writer, settings, found, made, below)
+    for skill in (*made.skills, *(skill for one in made.subagents for skill in one.resolved)):
+        writer.skill(f"skills/{skill.id}", skill)
+    for fragment in made.fragments:
+        if not fragment.agent and fragment.kind in ("system", "context"):
+            name = "system-prompt.md" if fragment.kind == "system" else "agents.md"
+            writer.write(name, plain_text(fragment.content))
+    for command in made.commands:
+        writer.write(f"commands/{command.id}.md", command.text.encode("utf-8", "surrogateescape"))
+    writer.servers("mcp.json", *server_map(made.servers))
+    if made.registry:
+        writer.write("models.json", json_text(made.registry))
+    _knowledge(writer, found)
+    for owner, path, entry in native.job_files(demand, found.jobs):
+        base = f"agents/{owner}/deepwork/jobs" if owner else "deepwork/jobs"
+        writer.copy(f"{base}/{path}", entry.target, entry.executable)
+    return writer.done(_record(demand, made))
+
+
+def _agents(
+    writer: Writer, settings: Settings, found: Closure, made: Composition, below: Mapping[str, list[str]]
+) -> None:
+    names = {skill.source: skill.id for skill in made.skills}
+    names.update({skill.source: skill.id for one in made.subagents for skill in one.resolved})
+    defaults = default_loadout(settings)
+    lines = [found.line, *(lineage(writer.demand, sub.agent.id)[0] for sub in found.subagents)]
+    roots = {line[0].id for line in lines if line}
+    servers = {server.id for server in made.servers}
+    for one in {one.id: one for line in lines for one in line}.values():
+        first = defaults if one.id in roots else Loadout()
+        changed = {
+            "inherits": [
+                *canonical(writer.demand, (name for name, _ in one.inherits)),
+                *below.get(one.id, ()),
+            ],
+            "skills": _skill_entries(writer.demand, (*first.skills, *((pick, one.id) for pick in one.skills)), names),
+            "subagents": canonical(
+                writer.demand, (*(n.id for n in first.subagents), *(name for name, _ in one.subagents))
+            ),
+            "mcp": [name for name in _ids((*(n.id for n in first.mcp), *(n for n, _ in one.mcp))) if name in servers],
+            "extensions": [
+                word
+                for extension in (*first.extensions, *one.extensions)
+                if (word := writer.extension(extension)) is not None
+            ],
+            "plugins": _ids((*first.plugins, *one.plugins)),
+            **writer.prompts_of(one),
+        }
+        writer.write(f"agents/{one.id}/agent.md", agent_text(one, changed))
+
+
+def canonical(demand: Demand, words: Iterable[str]) -> list[str]:
+    """Agents by their folders' names: an `id:` that differs means nothing in a dump (V17)."""
+    return _ids(found.id if (found := agent(demand, word)) else word for word in words)
+
+
+def _ids(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))
+
+
+def _skill_entries(demand: Demand, picks: Iterable[tuple[SkillPick, str]], names: Mapping[str, str]) -> list[str]:
+    """A loadout's skills by their names in the dump; what resolves nowhere keeps its slug, and its warning."""
+    words: list[str] = []
+    for pick, owner in picks:
+        site = resolve(demand, pick.slug, owner).site
+        entry = demand.entry(site.layer, site.path) if site else None
+        if entry is None:
+            words.append(pick.slug)
+        elif entry.target in names:
+            words.append(names[entry.target])
+    return _ids(words)
+
+
+def _knowledge(writer: Writer, found: Closure) -> None:
+    for one in found.visible.knowledge:
+        layer, path = _within(writer.demand, one.path)
+        entry = writer.demand.entry(layer, path)
+        name = posixpath.basename(path)
+        if entry and entry.kind == "file":
+            writer.copy(f"knowledge/{name}", entry.target, entry.executable)
+        for below in writer.demand.below(layer, path) if entry and entry.kind == "directory" else ():
+            if below.kind == "file":
+                writer.copy(f"knowledge/{name}{below.path[len(path) :]}", below.target, below.executable)
+
+
+def _within(demand: Demand, place: str) -> tuple[int, str]:
+    """The layer and path of an absolute path that `Demand.place` made."""
+    for number, tree in enumerate(demand.trees):
+        if place.startswith(tree.root + "/"):
+            return number, place[len(tree.root) + 1 :]
+    return 0, place
+
+
+def _record(demand: Demand, made: Composition) -> dict[str, Any]:
+    return {
+        "agent": made.agent,
+        "digest": made.digest,
+        "chain": list(made.chain),
+        "fragments": [fragment_record(demand, fragment) for fragment in made.fragments],
+        "skills": [{"id": skill.id, "agent": skill.agent} for skill in made.skills],
+    }
+
+
+def fragment_record(demand: Demand, fragment: Fragment) -> dict[str, Any]:
+    """Where a fragment came from, without its content and without a path of this machine."""
+    roots = [(tree.kind, tree.root) for tree in demand.trees] + [("repository", demand.layers.project_root)]
+    kind, path = next(
+        ((kind, fragment.path[len(root) + 1 :]) for kind, root in roots if fragment.path.startswith(root + "/")),
+        ("elsewhere", posixpath.basename(fragment.path)),
+    )
+    return {"kind": fragment.kind, "agent": fragment.agent, "layer": kind, "path": path, "trusted": fragment.trusted}

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from outfitter.catalog.agents import agent, sites
-from outfitter.catalog.closure import default_loadout
-from outfitter.catalog.demand import Demand
-from outfitter.catalog.everything import all_skills
-from outfitter.catalog.lineage import lineage, loadout
+from outfitter.catalog.closure import all_skills, default_loadout
+from outfitter.catalog.inheritance import lineage, loadout
 from outfitter.catalog.native import visible as seen_by
 from outfitter.catalog.prompts import CONTEXT, SYSTEM
 from outfitter.catalog.skills import SkillSite, is_off, resolve, winner
+from outfitter.catalog.tree_reader import Demand
 from outfitter.model.settings import Settings
 
 KINDS = ("agents", "skills", "knowledge", "commands")

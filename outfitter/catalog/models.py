@@ -7,8 +7,8 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from outfitter.errors import CompositionFailed
 from outfitter.model.composition import ModelTarget
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Document, Layer
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Settings

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from outfitter.catalog.agents import Agent
-from outfitter.catalog.demand import DEEP, Demand
 from outfitter.catalog.prompts import STATES
 from outfitter.catalog.skills import is_off
+from outfitter.catalog.tree_reader import DEEP, Demand
 from outfitter.model.composition import Command, JobRoot, Knowledge
 from outfitter.model.layers import Entry
 from outfitter.model.request import Notice

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 
 from outfitter.catalog.agents import Agent
-from outfitter.catalog.demand import Demand
 from outfitter.catalog.fields import Source
-from outfitter.catalog.lineage import Loadout
+from outfitter.catalog.inheritance import Loadout
 from outfitter.catalog.skills import is_off
+from outfitter.catalog.tree_reader import Demand
 from outfitter.model.composition import Fragment, FragmentKind
 from outfitter.model.layers import Document, Entry
 from outfitter.model.request import Notice, Problem

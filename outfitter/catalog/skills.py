@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from outfitter.catalog.demand import DEEP, Demand
-from outfitter.catalog.names import is_readable
+from outfitter.catalog.fields import is_readable
+from outfitter.catalog.tree_reader import DEEP, Demand
 from outfitter.model.value import NamedTuple
 
 CATEGORY_LEVELS = 4

@@ -11,18 +11,18 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Any
 
-from outfitter.batch import OUTCOMES, Attempt, Input, report, to_run
+from outfitter.batch import executors
+from outfitter.batch.attempts import Task, finished, harness_arguments, interrupt, refusal, resume, run_attempt
+from outfitter.batch.inputs import select, text_of
+from outfitter.batch.root import occupy, vacate, write_result
+from outfitter.batch.rows import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser, seconds, several
-from outfitter.edges import executors
-from outfitter.edges.attempts import Task, finished, harness_arguments, interrupt, refusal, resume, run_attempt
-from outfitter.edges.batch_root import occupy, vacate, write_result
-from outfitter.edges.inputs import select, text_of
-from outfitter.errors import EffectFailed, LaunchError
+from outfitter.model.errors import EffectFailed, LaunchError
 from outfitter.model.request import Notice, Request
 from outfitter.model.wording import counted, listed
 from outfitter.railway import Outcome, fold, perform
-from outfitter.survey import choose_harness
+from stages.gather_facts import choose_harness
 from stages.load_layers import load_scopes
 from stages.merge_settings import merge_settings
 

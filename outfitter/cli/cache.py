@@ -7,11 +7,11 @@ import time
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import actions, days, json_option, parser
-from outfitter.cli.settled import settled
-from outfitter.edges import cache_tidy
+from outfitter.cli.reading import settled
+from outfitter.edges import cache as own_cache
 from outfitter.model.wording import counted
 from outfitter.railway import fold
-from outfitter.survey import cache_directory
+from stages.gather_facts import cache_directory
 
 SUMMARY = "Outfitter's own cache: short cuts that are made again when missed, and the checkouts of catalogs."
 EXAMPLES = ("outfitter cache dir", "outfitter cache prune --days 7", "outfitter cache clean --sources")
@@ -43,19 +43,19 @@ def main(words: list[str], context: Context) -> int:
 
 def _act(options: argparse.Namespace, context: Context, cache: str) -> int:
     if context.console.verbose:
-        for name, held in cache_tidy.contents(cache).items():
+        for name, held in own_cache.contents(cache).items():
             context.console.detail(f"{cache}/{name}: {counted(held.files, 'file')}, {counted(held.size, 'byte')}")
     if options.action == "dir":
-        found = {name: counted._asdict() for name, counted in cache_tidy.contents(cache).items()}
+        found = {name: counted._asdict() for name, counted in own_cache.contents(cache).items()}
         if options.json:
             context.console.document({"path": cache, "contents": found})
         else:
             context.console.data(cache)
         return 0
     if options.action == "prune":
-        removed = cache_tidy.prune(cache, time.time(), options.days)
+        removed = own_cache.prune(cache, time.time(), options.days)
     else:
-        removed = cache_tidy.clean(cache, sources=options.sources)
+        removed = own_cache.clean(cache, sources=options.sources)
     if options.json:
         context.console.document({"path": cache, "removed": removed._asdict()})
     else:

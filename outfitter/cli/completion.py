@@ -5,9 +5,28 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
+from outfitter.catalog.inventory import rows
+from outfitter.catalog.tree_reader import Demand
+from outfitter.cli.commands import COMMANDS
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.main import COMMANDS
+from outfitter.cli.reading import tree
+from outfitter.railway import fold
+
+
+def completion_words(kind: str, context: Context) -> list[str]:
+    """The words of a kind (`agents`, `runs`), sorted; none for any other."""
+    if kind == "agents":
+        return fold(
+            tree(context, None, "names"),
+            lambda read: sorted(row.id for row in rows(Demand(read[0]), read[1], "agents")),
+            lambda _: [],
+        )
+    if kind == "runs":
+        held = context.host().runs.journals()
+        return sorted(row.record.root for row in held if row.record is not None and row.record.phase == "retained")
+    return []
+
 
 SUMMARY = "Print shell completion. Agent ids and retained runs are looked up as you type."
 EXAMPLES = (
@@ -29,8 +48,6 @@ def arguments(made: argparse.ArgumentParser) -> None:
 def main(words: list[str], context: Context) -> int:
     """Print the script; `completion words KIND` is what the scripts ask."""
     if words[:1] == ["words"] and len(words) == 2:
-        from outfitter.cli.completion_words import completion_words
-
         context.console.data("\n".join(completion_words(words[1], context)))
         return 0
     options = parser("completion", SUMMARY, arguments, EXAMPLES).parse_args(words)
@@ -58,7 +75,7 @@ def whole_parser() -> argparse.ArgumentParser:
     whole.add_argument("--color", choices=["auto", "always", "never"])
     commands = whole.add_subparsers(dest="command")
     for name, summary in COMMANDS.items():
-        module = import_module(f"outfitter.cli.{'run_arguments' if name == 'run' else name}")
+        module = import_module(f"outfitter.cli.{'argv' if name == 'run' else name}")
         command = commands.add_parser(name, help=summary, description=module.SUMMARY, allow_abbrev=False)
         module.arguments(command)
         _mark(command)

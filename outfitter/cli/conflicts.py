@@ -6,16 +6,16 @@ import argparse
 import os
 from typing import Any
 
-from outfitter.bridging.member import edited, member_text
+from outfitter.bridge.conflict_store import Kept, drop, kept
+from outfitter.bridge.durable import read_small, real_durable
+from outfitter.bridge.json_edit import edited, member_text
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import bytes_text
 from outfitter.cli.parser import action, days, json_option, parser
-from outfitter.cli.render import one_line
-from outfitter.edges.durable import read_small, real_durable
-from outfitter.edges.kept import Kept, drop, kept
-from outfitter.errors import EffectFailed, UsageError
 from outfitter.host import Durable, Replacement, Seen, Unsaved
+from outfitter.model.errors import EffectFailed, UsageError
 from outfitter.railway import effect_error
+from outfitter.render import one_line
 
 SUMMARY = "Contents that could not become durable, kept until you take or drop them."
 EXAMPLES = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Protocol
 
 from attrs import frozen
 
-from outfitter.cli.console import Console
-from outfitter.errors import LaunchError, UsageError
+from outfitter.edges.console import Console
+from outfitter.edges.environment import ambient
+from outfitter.model.errors import LaunchError, UsageError
 from outfitter.model.request import Ambient
 from outfitter.model.value import Value
 
@@ -36,3 +38,15 @@ class Context(Value):
         code = 2 if isinstance(error, UsageError) else 1
         self.console.error(error, as_json, code)
         return code
+
+
+def context(console: Console, anywhere: bool = False) -> Context:
+    """The surroundings of one command in this process; `anywhere`, it does without a working directory. Raises `OSError` where there is none."""
+    here = ambient(os.environ, anywhere)
+
+    def host(remember: bool = True) -> Host:
+        from outfitter.edges.real import real_host
+
+        return real_host(here, console, remember)
+
+    return Context(here, console, host)

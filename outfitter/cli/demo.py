@@ -43,9 +43,9 @@ def main(words: list[str], context: Context) -> int:
 
 
 def _play(context: Context, options: argparse.Namespace, actor: Any) -> int:
+    from outfitter.demo.modelserver.server import ModelServer
     from outfitter.demo.playground import Playground, diff_changes, scenario_of
     from outfitter.demo.scenario import AGENT, TOKEN, model_script, unmet
-    from outfitter.modelserver.server import ModelServer
 
     scenario = scenario_of(actor)
     with (

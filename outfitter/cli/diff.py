@@ -14,14 +14,14 @@ from returns.result import Failure, Result, Success
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import LEGEND, coloured, diff_document, diff_lines, plain
 from outfitter.cli.parser import json_option, parser
-from outfitter.edges.content import open_source, owner
-from outfitter.errors import EffectFailed, LaunchError
+from outfitter.fs import open_source, owner
 from outfitter.host import Host
+from outfitter.model.errors import EffectFailed, LaunchError
 from outfitter.model.outcome import SETTLED, Change, Snapshot
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
 from outfitter.railway import Effect, Outcome, attempt, fold, perform, pure
-from outfitter.record import decode
+from outfitter.run.record import decode
 from stages.diff import diff
 from stages.fingerprint_again import fingerprint_again
 
@@ -129,7 +129,7 @@ def _show(context: Context, given: argparse.Namespace, found: tuple[Record, tupl
     if given.json:
         document = diff_document(record, changes)
         if given.content:
-            from outfitter.cli.diff_content import contents
+            from outfitter.cli.diff_lines import contents
 
             document["content"] = dict(contents(context.host(), record, changes))
         context.console.document(document)
@@ -137,7 +137,7 @@ def _show(context: Context, given: argparse.Namespace, found: tuple[Record, tupl
         paint = coloured if context.console.colour_out else plain
         context.console.data("\n".join(diff_lines(record, changes, given.all, paint)))
         if given.content:
-            from outfitter.cli.diff_content import contents
+            from outfitter.cli.diff_lines import contents
 
             for _, text in contents(context.host(), record, changes):
                 context.console.data(text)

@@ -12,14 +12,14 @@ from functools import partial
 from outfitter import __version__
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.render import error_notices, one_line
-from outfitter.errors import LaunchError
+from outfitter.doctor.check import VERDICTS, Check, worst
 from outfitter.host import Host
-from outfitter.model.check import VERDICTS, Check, worst
+from outfitter.model.errors import LaunchError
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
 from outfitter.railway import fold, perform
+from outfitter.render import error_notices, one_line
 
 SUMMARY = "What is installed, which options each harness knows, what would stop a launch, and how to mend it."
 EXAMPLES = ("outfitter doctor", "outfitter doctor --json")
@@ -49,7 +49,7 @@ def main(words: list[str], context: Context) -> int:
 
 def examine(context: Context) -> Iterator[Check]:
     """Every check, in order; one that crashes or cannot be made is an error of its own, and stops no other."""
-    from outfitter.cli.settled import settled
+    from outfitter.cli.reading import settled
 
     yield _machine()
     yield from _guard("home", lambda: _home(context))
@@ -105,7 +105,7 @@ def _home(context: Context) -> list[Check]:
 
 
 def _directories(context: Context) -> list[Check]:
-    from outfitter.edges.places import temporary_root, writable
+    from outfitter.doctor.directories import temporary_root, writable
 
     here = context.ambient
     lost = "a run could not be recovered if it were killed"
@@ -126,16 +126,16 @@ def _settings(settings: Settings | LaunchError) -> Check:
 
 
 def _cache(context: Context, settings: Settings | None) -> list[Check]:
-    from outfitter.edges import cache_tidy
+    from outfitter.doctor.directories import writable
+    from outfitter.edges import cache
     from outfitter.edges.cache_place import early_cache_directory
-    from outfitter.edges.places import writable
-    from outfitter.survey import cache_directory
+    from stages.gather_facts import cache_directory
 
     early = early_cache_directory(context.ambient.home)
     path = cache_directory(settings, context.ambient) if settings else early
     check = writable("cache", path, "every launch reads its files anew")
     if check.verdict == "ok":
-        size = sum(item.size for item in cache_tidy.contents(path).values())
+        size = sum(item.size for item in cache.contents(path).values())
         check = check._replace(message=f"{check.message}, {counted(size, 'byte')}")
     return [check]
 
@@ -158,9 +158,9 @@ def _trees(context: Context) -> list[Check]:
 
 def _harnesses(context: Context, settings: Settings | None) -> list[Check]:
     from outfitter.adapters import NAMES, adapter
-    from outfitter.edges.installed import harness_check, native_check
+    from outfitter.doctor.harnesses import harness_check, native_check
     from outfitter.model.projection import Facts
-    from outfitter.survey import DEFAULT_HARNESS, cache_directory, native_directory
+    from stages.gather_facts import DEFAULT_HARNESS, cache_directory, native_directory
 
     here, sources = context.ambient, context.host().sources
     values = settings.values if settings else {}
@@ -179,8 +179,8 @@ def _harnesses(context: Context, settings: Settings | None) -> list[Check]:
 
 
 def _runs(context: Context) -> list[Check]:
-    from outfitter.edges.remnants import remnants
     from outfitter.edges.terminal import logs
+    from outfitter.run.leftovers import remnants
 
     host = context.host()
     conditions: dict[str, list[str]] = {}

@@ -9,21 +9,20 @@ from returns.result import Failure, Success
 
 from outfitter.catalog.agents import agent as agent_of
 from outfitter.catalog.agents import sites
-from outfitter.catalog.demand import Demand
-from outfitter.catalog.dump_tree import dump_tree
-from outfitter.catalog.dump_writer import Dump
-from outfitter.catalog.dumping import dump_agent
-from outfitter.catalog.health import FILES
+from outfitter.catalog.dump_files import write_dump
+from outfitter.catalog.dump_text import Dump
+from outfitter.catalog.dump_tree import dump_agent, dump_tree
+from outfitter.catalog.layer_warnings import FILES
+from outfitter.catalog.tree_reader import Demand
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, tree
-from outfitter.cli.render import notice_json
-from outfitter.edges.dump_files import write_dump
-from outfitter.errors import CompositionFailed
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Layers
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
 from outfitter.railway import Outcome, attempt, fold, perform
+from outfitter.render import notice_json
 
 SUMMARY = (
     "Write the effective tree, or one agent's closure, as a plain .agents directory; equal trees give equal bytes."

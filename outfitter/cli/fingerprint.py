@@ -9,12 +9,12 @@ from typing import Any
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.edges.scan import scan
+from outfitter.fingerprint.scan import scan
+from outfitter.fingerprint.tree import STAT, pack
 from outfitter.model.outcome import Row, Tree
 from outfitter.model.request import Notice
 from outfitter.model.wording import counted
 from outfitter.railway import effect_error
-from outfitter.tree import STAT, pack
 
 SUMMARY = "Print one digest of a directory: of the names, kinds and bytes in it, and of nothing else."
 EXAMPLES = (
@@ -63,17 +63,17 @@ def main(words: list[str], context: Context) -> int:
 def _taken(path: str, home: str, no_cache: bool) -> Tree:
     if no_cache:
         return scan(path, (), 0, trusted=False, cross_mounts=True)
-    from outfitter.edges import statcache
     from outfitter.edges.cache_place import early_cache_directory
+    from outfitter.fingerprint import stat_cache
 
     cache, real = early_cache_directory(home), os.path.realpath(path)
-    known = statcache.recall(cache, real)
+    known = stat_cache.recall(cache, real)
     if known is None:
         tree = scan(path, (), 0, trusted=False, cross_mounts=True)
     else:
         tree = scan(path, known.tree.rows, known.tree.taken_ns, trusted=False, cross_mounts=True)
     if known is None or tree.files_read or tree.digest != known.tree.digest:
-        statcache.keep(cache, real, tree, known)
+        stat_cache.keep(cache, real, tree, known)
     return tree
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
+from outfitter.cli.argv import SUMMARY, arguments
+from outfitter.cli.commands import COMMANDS
 from outfitter.cli.context import Context
 from outfitter.cli.parser import folded
-from outfitter.cli.run_arguments import SUMMARY, arguments
-from outfitter.errors import UsageError
-from outfitter.main import COMMANDS
+from outfitter.model.errors import UsageError
 
 COMMON = ("run", "diff", "list", "validate", "setup")
 # What `run` exits with, in the order of spec/80; a test compares this table with the docs.

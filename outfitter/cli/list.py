@@ -5,22 +5,21 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from outfitter.catalog.ambiguity import ambiguities
-from outfitter.catalog.choice import chosen_name
-from outfitter.catalog.demand import Demand
-from outfitter.catalog.health import layer_notices
+from outfitter.catalog.agent_lookup import chosen_name
+from outfitter.catalog.inheritance import lineage
 from outfitter.catalog.inventory import KINDS, Row, common, rows, rows_of
-from outfitter.catalog.lineage import lineage
+from outfitter.catalog.layer_warnings import ambiguities, layer_notices
+from outfitter.catalog.tree_reader import Demand
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import tree
-from outfitter.cli.render import notice_json, one_line
-from outfitter.errors import CompositionFailed, LaunchError
+from outfitter.model.errors import CompositionFailed, LaunchError
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
 from outfitter.railway import fold
+from outfitter.render import notice_json, one_line
 
 SUMMARY = "Agents, skills, knowledge and commands as a launch would find them: the winning layer's of each id."
 EXAMPLES = ("outfitter list", "outfitter list skills --agent reviewer", "outfitter list agents --json")

@@ -11,8 +11,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from outfitter.cli.words import MisusedError
-from outfitter.errors import UsageError
+from outfitter.cli.argv import MisusedError
+from outfitter.model.errors import UsageError
 
 WIDTH = 80
 # argparse's own words for a choice that is none, in all its versions, and for words that nothing takes.

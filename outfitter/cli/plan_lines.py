@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from outfitter.catalog.dump_text import literal_credentials
-from outfitter.cli.render import notice_json, one_line
-from outfitter.edges.git import redacted
 from outfitter.model.projection import Prepared
 from outfitter.model.settings import Origin, Resolution
 from outfitter.model.wording import counted
+from outfitter.render import notice_json, one_line
+from outfitter.sync.git import redacted
 
 SHOWN_WIDTH = 160
 

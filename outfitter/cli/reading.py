@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from attrs import evolve
 
 from outfitter.catalog.assembly import assemble_from, registry_of
-from outfitter.catalog.demand import Demand
+from outfitter.catalog.tree_reader import Demand
 from outfitter.cli.context import Context
-from outfitter.cli.settled import merged
 from outfitter.edges.documents import documents
 from outfitter.model.composition import Composition
 from outfitter.model.layers import Layers
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome, perform
-from stages.load_layers import Reach, load_layers
+from stages.load_layers import Reach, load_layers, load_scopes
+from stages.merge_settings import merge_settings
+
+
+def settled(context: Context) -> Outcome[Settings]:
+    """Read and merge the settings files that stand on this machine."""
+    return perform(load_scopes(context.host().sources, Request(context.ambient))).bind(partial(merged, context))
+
+
+def merged(context: Context, layers: Layers) -> Outcome[Settings]:
+    """The settings of what was read; `--verbose` says what that was."""
+    if context.console.verbose:
+        from outfitter.cli.verbose import explain
+
+        explain(context, layers)
+    return merge_settings(layers)
 
 
 def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Layers, Settings]]:

@@ -8,17 +8,17 @@ from typing import Any
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.render import notice_json, one_line
-from outfitter.edges.remnants import Remnant, clear, remnants
-from outfitter.edges.run_names import LOCK, MARKER
-from outfitter.edges.stale import LOCK_GONE
-from outfitter.errors import EffectFailed, UsageError
 from outfitter.host import Journalled
+from outfitter.model.errors import EffectFailed, UsageError
 from outfitter.model.projection import Record
 from outfitter.model.request import Notice
 from outfitter.model.wording import counted
 from outfitter.railway import fold, perform
 from outfitter.recovery import Recovered, recover
+from outfitter.render import notice_json, one_line
+from outfitter.run.journals import LOCK_GONE
+from outfitter.run.layout import LOCK, MARKER
+from outfitter.run.leftovers import Remnant, clear, remnants
 
 SUMMARY = (
     "Save what a killed launcher left in its run directory, and remove it; also tries again what could not be saved."

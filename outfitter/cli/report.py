@@ -7,13 +7,13 @@ import os
 from contextlib import suppress
 from typing import Any
 
+from outfitter.batch.root import RESULT
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.edges.batch_root import RESULT
-from outfitter.edges.evidence_check import read_pair
-from outfitter.edges.evidence_files import read_document
-from outfitter.errors import EffectFailed
+from outfitter.evidence.files import read_pair
 from outfitter.evidence.page import batch_page, run_page, unstarted_page
+from outfitter.fs import read_document
+from outfitter.model.errors import EffectFailed
 
 SUMMARY = "Show the evidence of a run or of a batch; --html writes one page that needs nothing else."
 EXAMPLES = ("outfitter report out-1", "outfitter report results --html report.html")

@@ -6,17 +6,17 @@ from functools import partial
 
 from returns.result import Failure, Result, Success
 
+from outfitter.cli.argv import RunWords, split_run
 from outfitter.cli.context import Context
-from outfitter.cli.render import error_notices
-from outfitter.cli.words import RunWords, split_run
-from outfitter.errors import LaunchError, UsageError, exit_code
 from outfitter.host import Host
+from outfitter.model.errors import LaunchError, UsageError, exit_code
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Ambient, Request
 from outfitter.pipeline import carry_out, launch, prepare
-from outfitter.policy import run_code, verdict
 from outfitter.railway import Effect, done, fold, perform
 from outfitter.recovery import Recovered, recover, sweep
+from outfitter.render import error_notices
+from outfitter.run.verdict import run_code, verdict
 
 
 def main(words: list[str], context: Context) -> int:
@@ -90,7 +90,7 @@ def _after_recovery(context: Context, host: Host, asked: Request, recovered: tup
 
 def _explained(context: Context, prepared: Prepared) -> Effect[Prepared]:
     """With `--verbose`, what was decided and by what, before the harness has the terminal."""
-    from outfitter.cli.run_details import decisions
+    from outfitter.cli.verbose import decisions
 
     for line in decisions(prepared):
         context.console.detail(line)
@@ -100,7 +100,7 @@ def _explained(context: Context, prepared: Prepared) -> Effect[Prepared]:
 def _timed(context: Context, host: Host) -> None:
     """With `--verbose`, how long each stage took, after the harness has left the terminal."""
     if context.console.verbose:
-        from outfitter.cli.run_details import timings
+        from outfitter.cli.verbose import timings
 
         for line in timings(host.steps()):
             context.console.detail(line)
@@ -123,7 +123,7 @@ def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
         context.console.data("\n".join(plan_lines(prepared)))
     if not prepared.request.out:
         return 0
-    from outfitter.cli.run_evidence import write_plan
+    from outfitter.evidence.run_pair import write_plan
 
     unwritten = write_plan(prepared.request, prepared)
     return 0 if unwritten is None else _fail(context, as_json, unwritten)
@@ -137,7 +137,7 @@ def _tell(context: Context, host: Host, report: Report) -> int:
     code = run_code(report)
     if not report.prepared.request.out:
         return code
-    from outfitter.cli.run_evidence import write_report
+    from outfitter.evidence.run_pair import write_report
 
     unwritten = write_report(report.prepared.request, report, host.steps())
     if unwritten is None:
@@ -149,7 +149,7 @@ def _tell(context: Context, host: Host, report: Report) -> int:
 def _refused(context: Context, asked: Request, as_json: bool, error: LaunchError) -> int:
     """A launch that never started: say why, and leave the veto-shaped result where evidence was asked for."""
     if asked.out:
-        from outfitter.cli.run_evidence import write_unstarted
+        from outfitter.evidence.run_pair import write_unstarted
 
         unwritten = write_unstarted(asked, "", error)
         if unwritten is not None:
@@ -160,7 +160,7 @@ def _refused(context: Context, asked: Request, as_json: bool, error: LaunchError
 def _evidence_refusal(asked: Request) -> LaunchError | None:
     if not asked.out:
         return None
-    from outfitter.cli.run_evidence import refusal
+    from outfitter.evidence.run_pair import refusal
 
     return refusal(asked)
 

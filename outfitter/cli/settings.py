@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.render import notice_json, one_line
-from outfitter.cli.settled import settled
-from outfitter.edges.git import redacted
-from outfitter.errors import EffectFailed, LaunchError
-from outfitter.fp import value_at
+from outfitter.cli.reading import settled
+from outfitter.model.errors import EffectFailed, LaunchError
 from outfitter.model.settings import KeyPath, Origin, Settings
 from outfitter.model.wording import did_you_mean
 from outfitter.railway import fold
-from outfitter.survey import DEFAULT_HARNESS
+from outfitter.render import notice_json, one_line
+from outfitter.settings.lookup import value_at
+from outfitter.sync.git import redacted
+from stages.gather_facts import DEFAULT_HARNESS
 from stages.merge_settings import KEYS
 
 SUMMARY = "Print the merged settings: one line a value, or one value by its dotted key."

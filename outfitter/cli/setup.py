@@ -8,14 +8,14 @@ import shutil
 from typing import cast
 
 from outfitter.adapters import NAMES, adapter
-from outfitter.catalog.names import is_portable, portable
+from outfitter.catalog.fields import is_portable, portable
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.edges.setup_files import gather, write
-from outfitter.errors import EffectFailed, UsageError
-from outfitter.first_tree import ASKED_BY_HAND, Choice, Start, Write, plan, source_entry
+from outfitter.model.errors import EffectFailed, UsageError
 from outfitter.model.request import resolved
 from outfitter.model.wording import counted
+from outfitter.setup.files import gather, write
+from outfitter.setup.plan import ASKED_BY_HAND, Choice, Start, Write, plan, source_entry
 
 SUMMARY = "Write a first agent and make it the default. Shows every file before it writes; replaces none."
 EXAMPLES = (

@@ -10,9 +10,9 @@ from outfitter.adapters import NAMES, adapter
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, tree
-from outfitter.cli.render import notice_json, one_line
 from outfitter.model.composition import Composition, Fragment, ModelTarget, Skill, Subagent, Tools
 from outfitter.railway import fold
+from outfitter.render import notice_json, one_line
 
 SUMMARY = "One agent as a launch would compose it: identity, loadout, model, and what each harness cannot project."
 EXAMPLES = ("outfitter show reviewer", "outfitter show reviewer --json")

@@ -7,15 +7,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from outfitter.catalog.checkouts import checkout, inside, repository_of
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.settled import settled
-from outfitter.edges.checkouts import state
+from outfitter.cli.reading import settled
 from outfitter.model.settings import Settings
-from outfitter.places import label, local_path
 from outfitter.railway import fold
-from outfitter.survey import cache_directory
+from outfitter.settings.scopes import label, local_path
+from outfitter.sync.checkouts import state
+from outfitter.sync.sources import checkout, inside, repository_of
+from stages.gather_facts import cache_directory
 
 SUMMARY = (
     "List the project, the home and every source, highest precedence first, with requested and resolved revisions."

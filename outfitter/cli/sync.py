@@ -8,21 +8,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from outfitter.catalog.ambiguity import ambiguities
-from outfitter.catalog.checkouts import checkout, inside, repository_of, uri_of
-from outfitter.catalog.demand import Demand
+from outfitter.catalog.layer_warnings import ambiguities
+from outfitter.catalog.tree_reader import Demand
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.reading import tree
-from outfitter.cli.settled import settled
-from outfitter.edges.checkouts import Synced, sync_one
+from outfitter.cli.reading import settled, tree
 from outfitter.edges.documents import documents
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
-from outfitter.places import label
 from outfitter.railway import fold
-from outfitter.survey import cache_directory
+from outfitter.settings.scopes import label
+from outfitter.sync.checkouts import Synced, sync_one
+from outfitter.sync.sources import checkout, inside, repository_of, uri_of
+from stages.gather_facts import cache_directory
 
 SUMMARY = "Fetch remote settings and catalogs into the cache; no other command fetches any."
 EXAMPLES = ("outfitter sync",)

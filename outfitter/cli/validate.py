@@ -7,25 +7,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from outfitter.adapters import NAMES, adapter
+from outfitter.catalog.agent_lookup import chosen_name, runnable
 from outfitter.catalog.agents import agent, sites
-from outfitter.catalog.ambiguity import ambiguities
-from outfitter.catalog.checks import Finding, file_findings, of_notice, of_problem, tree_findings
-from outfitter.catalog.choice import chosen_name, runnable
-from outfitter.catalog.demand import Demand
-from outfitter.catalog.health import layer_notices
+from outfitter.catalog.layer_warnings import ambiguities, layer_notices
+from outfitter.catalog.lint import Finding, file_findings, of_notice, of_problem, tree_findings
+from outfitter.catalog.tree_reader import Demand
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed_from, tree
-from outfitter.cli.render import error_notices, one_line, problem_line
 from outfitter.cli.show import unsupported
-from outfitter.errors import CompositionFailed, LaunchError, SettingsInvalid
 from outfitter.model.composition import Composition
+from outfitter.model.errors import CompositionFailed, LaunchError, SettingsInvalid
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
-from outfitter.persistence import UNKNOWN, entries, problems
 from outfitter.railway import fold
+from outfitter.render import error_notices, one_line, problem_line
+from outfitter.settings.state_persistence import UNKNOWN, entries, problems
 
 SUMMARY = (
     "Check the settings and every layer of the tree: what a run would refuse, skip, or read otherwise than written."

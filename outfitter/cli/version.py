@@ -6,7 +6,7 @@ import platform
 
 from outfitter import __version__
 from outfitter.cli.context import Context
-from outfitter.errors import UsageError
+from outfitter.model.errors import UsageError
 
 PACKAGES = ("attrs", "blake3", "jsonschema-rs", "pyyaml", "returns", "rich", "shtab", "toolz")
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from outfitter.demo.scenario import SCENARIOS, STAND_IN, TOKEN, TOKEN_VARIABLE, Scenario, tree_files
-from outfitter.edges.installed import version_line
+from outfitter.doctor.harnesses import version_line
 from outfitter.edges.programs import ask_program, find_harness
-from outfitter.errors import HarnessUnavailable, LaunchError
+from outfitter.model.errors import HarnessUnavailable, LaunchError
 from outfitter.railway import fold
 
 ORDER = ("pi", "claude", "codex")

@@ -16,8 +16,8 @@ from returns.result import Failure, Success
 
 from outfitter.edges import tty
 from outfitter.edges.signals import SIGNALS, Signals
-from outfitter.errors import EffectFailed, Interrupted
 from outfitter.host import Token
+from outfitter.model.errors import EffectFailed, Interrupted
 from outfitter.model.outcome import ChildExit
 from outfitter.model.projection import LaunchPlan
 from outfitter.railway import Outcome

@@ -11,9 +11,9 @@ from typing import Any
 from blake3 import blake3
 from returns.result import Failure, Success
 
-from outfitter.edges.directories import make_cache
 from outfitter.edges.signals import SIGNALS
-from outfitter.errors import HarnessUnavailable
+from outfitter.fs import make_cache
+from outfitter.model.errors import HarnessUnavailable
 from outfitter.railway import Outcome, Terminated
 
 PROBE_SECONDS = 10.0

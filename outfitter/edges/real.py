@@ -10,22 +10,22 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from outfitter.cli.console import Console
 from outfitter.edges import sources
-from outfitter.edges.baseline import TREES
 from outfitter.edges.cache_place import early_cache_directory
+from outfitter.edges.console import Console
 from outfitter.edges.documents import documents
 from outfitter.edges.process import runner
 from outfitter.edges.programs import find_harness, prober
-from outfitter.edges.projecting import projecting, there
-from outfitter.edges.runs import runs
 from outfitter.edges.signals import SIGNALS
-from outfitter.edges.steps import recorder
+from outfitter.edges.stage_runner import recorder
 from outfitter.edges.terminal import RunLog, terminal
 from outfitter.edges.tty import fill_closed_streams
+from outfitter.fingerprint.scan import TREES
 from outfitter.host import Durable, Host, Processes, Runs, Sources, Token
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
+from outfitter.run.projecting import projecting, there
+from outfitter.run.runs import runs
 
 
 def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host:
@@ -52,7 +52,7 @@ def _seeding(ambient: Ambient, remember: bool) -> Callable[..., Any]:
     def seed(source: str, path: str, progress: Callable[[int, int], None] | None) -> Any:
         if not there(source):
             return (), (), ()
-        from outfitter.edges.seeding import seed_tree
+        from outfitter.run.seeding import seed_tree
 
         return seed_tree(source, path, progress, early_cache_directory(ambient.home) if remember else "")
 
@@ -76,7 +76,7 @@ def _sources(ambient: Ambient, remember: bool) -> Sources:
 
 
 def _newest_head(directory: str) -> bytes | None:
-    from outfitter.edges.transcripts import newest_head
+    from outfitter.run.transcripts import newest_head
 
     return newest_head(directory)
 
@@ -98,7 +98,7 @@ def _watched(plain: Runs, log: RunLog) -> Runs:
 def _durable_on_use(state_root: str) -> Durable:
     @cache
     def real() -> Durable:
-        from outfitter.edges.durable import real_durable
+        from outfitter.bridge.durable import real_durable
 
         return real_durable(state_root)
 

@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Callable
 
-from outfitter.cli.console import Console
 from outfitter.edges import tty
-from outfitter.edges.directories import make_directories
+from outfitter.edges.console import Console
 from outfitter.edges.signals import SIGNALS, Signals
+from outfitter.fs import make_directories
 from outfitter.host import Answer, Terminal
 from outfitter.model.request import Ambient, Notice
 from outfitter.railway import Terminated

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from blake3 import blake3
+
 from outfitter import __version__
-from outfitter.errors import LaunchError, exit_code, kind
-from outfitter.evidence.canonical import digest
+from outfitter.model.errors import LaunchError, exit_code, kind
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys, no blanks, ASCII only; lone surrogates stay as their escapes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+
+
+def digest(value: Any) -> str:
+    """BLAKE3 hex of the canonical bytes."""
+    return blake3(canonical(value)).hexdigest()
+
 
 RESULT_VERSION = 1
 TRACE_PATH = "trace/run_trace.json"

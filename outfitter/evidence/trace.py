@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from outfitter import __version__
-from outfitter.errors import kind
-from outfitter.evidence.canonical import digest
+from outfitter.evidence.result import digest
 from outfitter.host import StepNote
+from outfitter.model.errors import kind
 from outfitter.model.outcome import Change, ChildExit, Settlement
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Notice
-from outfitter.policy import verdict
+from outfitter.run.verdict import verdict
 
 TRACE_VERSION = 1
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from outfitter.evidence.canonical import digest
-from outfitter.evidence.result import RESULT_VERSION, SECTIONS, reconstruct
+from outfitter.evidence.result import RESULT_VERSION, SECTIONS, digest, reconstruct
 from outfitter.evidence.trace import TRACE_VERSION
 
 Kind = Literal["missing", "malformed", "schema", "config-drift", "model-drift", "state-drift", "outcome-drift"]

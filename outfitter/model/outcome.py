@@ -16,6 +16,9 @@ Ending = Literal[
 ]
 SETTLED: tuple[Ending, ...] = ("durable", "adopted", "bridged", "persisted", "discarded")
 
+# The coarsest clock step of the file systems we trust: times closer together than this say nothing (spec/60).
+GRANULARITY_NS = 20_000_000
+
 
 class Identity(typing.NamedTuple):
     """Where a file's bytes were last seen: if all of it is unchanged and not racy, the bytes are (spec/60)."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Self, TypeAlias
+from typing import Literal, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
-from outfitter.errors import LaunchError
 from outfitter.model.composition import Composition
+from outfitter.model.errors import LaunchError
 from outfitter.model.outcome import Change, ChildExit, Row, Settlement, Snapshot
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Handling, ScopeKind, Settings, Strategies
 from outfitter.model.value import NamedTuple, Value
-from outfitter.railway import Outcome, fold
 
 
 class Generated(NamedTuple):
@@ -223,21 +222,12 @@ class Based(NamedTuple):
 Ended: TypeAlias = ChildExit | LaunchError
 
 
-def _ended(ended: Ended) -> Ended:
-    return ended
-
-
 class Settled(NamedTuple):
     """A run after diff and bridge. `record` carries the changes with their endings."""
 
     record: Record
     ended: Ended
     settlement: Settlement
-
-    @classmethod
-    def after(cls, record: Record, outcome: Outcome[ChildExit], settlement: Settlement) -> Self:
-        """Join how the harness ended (or why it did not start) with what was settled."""
-        return cls(evolve(record, changes=settlement.changes), fold(outcome, _ended, _ended), settlement)
 
 
 @frozen(eq=False, repr=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from outfitter.adapters.claude import ADAPTER
+from outfitter.adapters.claude.plan import ADAPTER
 from outfitter.model.composition import Composition, Controls, Fragment, Skill, Tools
 from outfitter.model.projection import Facts, ProjectionPlan
 from outfitter.model.request import Ambient, Position, Request

@@ -9,8 +9,8 @@ from typing import Any
 from attrs import evolve
 
 from outfitter.adapters import Adapter, adapter
-from outfitter.errors import LaunchError
 from outfitter.model.composition import Composition, Controls, Fragment, ModelTarget, Overlay, Server, Skill, Tools
+from outfitter.model.errors import LaunchError
 from outfitter.model.projection import Facts, ProjectionPlan
 from outfitter.model.request import Ambient, Request
 from outfitter.model.settings import Settings, Strategies, Strategy

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Success
 
-from outfitter.adapters.claude_arguments import (
+from outfitter.adapters.claude.arguments import (
     APPEND_FILE,
     APPEND_TEXT,
     LISTS,

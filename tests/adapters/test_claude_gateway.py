@@ -5,9 +5,9 @@ import json
 import pytest
 from attrs import evolve
 
-from outfitter.adapters.claude_gateway import OTHER_LOGINS, base_url
-from outfitter.errors import CompositionFailed, UsageError
+from outfitter.adapters.claude.gateway import OTHER_LOGINS, base_url
 from outfitter.model.composition import Controls, ModelTarget, Subagent, Tools
+from outfitter.model.errors import CompositionFailed, UsageError
 from tests.adapters.claude_case import (
     CWD,
     HOME,

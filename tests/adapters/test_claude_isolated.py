@@ -5,11 +5,10 @@ import json
 import pytest
 from attrs import evolve
 
-from outfitter.adapters.claude import ADAPTER
-from outfitter.adapters.claude_seed import seeded_state
-from outfitter.adapters.claude_state import state_file
+from outfitter.adapters.claude.plan import ADAPTER
+from outfitter.adapters.claude.state import seeded_state, state_file
+from outfitter.adapters.native_json import member_digest
 from outfitter.model.projection import Bridge, Seed
-from outfitter.threeway import member_digest
 from tests.adapters.claude_case import (
     CWD,
     HOME,

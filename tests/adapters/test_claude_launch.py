@@ -5,10 +5,9 @@ import json
 import pytest
 from attrs import evolve
 
-from outfitter.adapters.claude import ADAPTER, unsupported_elements
-from outfitter.adapters.claude_arguments import LISTS
-from outfitter.adapters.claude_state import knows, mode
-from outfitter.errors import CompositionFailed, UsageError
+from outfitter.adapters.claude.arguments import LISTS
+from outfitter.adapters.claude.plan import ADAPTER, unsupported_elements
+from outfitter.adapters.claude.state import knows, mode
 from outfitter.model.composition import (
     Command,
     Controls,
@@ -20,6 +19,7 @@ from outfitter.model.composition import (
     Tools,
     VisibleSkill,
 )
+from outfitter.model.errors import CompositionFailed, UsageError
 from tests.adapters.claude_case import (
     CWD,
     HELP,

@@ -7,8 +7,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.adapters.claude import ADAPTER
-from outfitter.adapters.claude_slug import LONGEST, alike, folder, recorded_directory, slug
+from outfitter.adapters.claude.plan import ADAPTER
+from outfitter.adapters.claude.state import LONGEST, alike, folder, recorded_directory, slug
 from tests.adapters.claude_case import NATIVE, composition, facts, plan, request, settings
 
 LONG = "/w/" + "/".join(["d" * 20] * 12)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from outfitter.adapters.claude import ADAPTER
-from outfitter.adapters.claude_state import declared
+from outfitter.adapters.claude.plan import ADAPTER
+from outfitter.adapters.claude.state import declared
 from tests.adapters.claude_case import HELP, NATIVE, composition, facts, isolated, plan, request, settings
 
 FILE = ("symlink", "warn", "error", "prompt")

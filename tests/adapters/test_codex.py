@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.adapters.codex import ADAPTER
-from outfitter.errors import CompositionFailed
+from outfitter.adapters.codex.plan import ADAPTER
 from outfitter.model.composition import Controls, ModelTarget, Part, Server, Subagent, Tools, VisibleSkill
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.projection import ProjectionPlan
 from tests.adapters.samples import (
     HOME,

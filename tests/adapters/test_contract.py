@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import outfitter.adapters
-import outfitter.survey
+import stages.gather_facts
 from outfitter.adapters import NAMES, Adapter, adapter
-from outfitter.containment import faults
-from outfitter.errors import PolicyRefused, UsageError
 from outfitter.model.composition import Server, Tools
+from outfitter.model.errors import PolicyRefused, UsageError
 from outfitter.model.projection import Prepared, ProjectionPlan, Site
-from outfitter.policy import refuse
 from outfitter.railway import fold
-from outfitter.survey import choose_harness
+from outfitter.run.plan_checks import faults
+from stages.gather_facts import choose_harness
+from stages.reject_warnings import reject_warnings
 from tests.adapters import example_harness
 from tests.adapters.elements import CREDENTIAL, ELEMENTS, ENV, SILENT, machine, projected, selecting, warnings_of
 from tests.adapters.samples import composed, request, settings, skill
@@ -112,7 +112,9 @@ def test_006_1_4_and_6_strict_makes_an_unsupported_element_fatal_before_launch(o
     plan = projected(one, composition)
     asked = request(strict=True)
     error = fold(
-        refuse(Prepared(asked, settings(), composition, Site("r", "/r", machine(one)), plan)), _none, lambda e: e
+        reject_warnings(Prepared(asked, settings(), composition, Site("r", "/r", machine(one)), plan)),
+        _none,
+        lambda e: e,
     )
     assert isinstance(error, PolicyRefused)
     assert "plugins" in " ".join(notice.message for notice in error.notices)
@@ -223,8 +225,8 @@ def test_a_name_that_is_no_harness_is_a_usage_error() -> None:
 
 def test_a_fourth_harness_is_one_module_and_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/adapters.md shows this one."""
-    monkeypatch.setitem(sys.modules, "outfitter.adapters.example", example_harness)
-    monkeypatch.setattr(outfitter.survey, "NAMES", (*NAMES, "example"))
+    monkeypatch.setitem(sys.modules, "outfitter.adapters.example.plan", example_harness)
+    monkeypatch.setattr(stages.gather_facts, "NAMES", (*NAMES, "example"))
     chosen = choose_harness(settings(default_harness="example"), request()).unwrap()
     plan = projected(chosen, selecting("identity", "skills"))
     assert plan.launch.env_set["EXAMPLE_HOME"] == plan.exported

@@ -7,10 +7,10 @@ from attrs import evolve
 from returns.result import Success
 
 from outfitter.adapters import Wants
-from outfitter.adapters.claude import ADAPTER
+from outfitter.adapters.claude.plan import ADAPTER
 from outfitter.host import Runs, Sources
 from outfitter.railway import fold, perform
-from outfitter.survey import ROUNDS, survey
+from stages.gather_facts import ROUNDS, survey
 from tests.adapters.claude_case import HELP, HOME, composition, request, settings
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import outfitter.adapters.pi as pi
+import outfitter.adapters.pi.plan as pi
 from tests.adapters.samples import composed, planned, request
 
-SOURCE = (Path(pi.__file__).parent / "pi_bootstrap.ts").read_text()
-PAGE = (Path(pi.__file__).parents[2] / "docs/adapters.md").read_text()
+SOURCE = (Path(pi.__file__).parent / "bootstrap.ts").read_text()
+PAGE = (Path(pi.__file__).parents[3] / "docs/adapters.md").read_text()
 
 
 def test_006_4_3_the_extension_reads_what_was_decided_and_decides_no_path() -> None:

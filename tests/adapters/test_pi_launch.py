@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from outfitter.errors import CompositionFailed
 from outfitter.model.composition import (
     Command,
     Composition,
@@ -17,8 +16,9 @@ from outfitter.model.composition import (
     Subagent,
     Tools,
 )
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.projection import Copied
-from outfitter.survey import choose_harness
+from stages.gather_facts import choose_harness
 from tests.adapters.samples import (
     HOME,
     PROJECT,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outfitter.adapters.pi_packages import package_identity
+from outfitter.adapters.pi.runtime import package_identity
 from outfitter.model.composition import ModelTarget
 from outfitter.model.projection import ProjectionPlan
 from tests.adapters.samples import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.adapters.pi_sessions import encoded
+from outfitter.adapters.pi.state import encoded
 from outfitter.model.composition import Controls
 from outfitter.model.projection import ProjectionPlan
 from outfitter.model.settings import Strategy
@@ -158,7 +158,7 @@ def test_a_generated_declared_file_is_one_run_but_a_watch_stays_in_force() -> No
 
 
 def test_every_path_it_may_declare_is_known_without_a_run() -> None:
-    from outfitter.adapters.pi import ADAPTER
+    from outfitter.adapters.pi.plan import ADAPTER
 
     keys = [path.key for path in ADAPTER.declared]
     assert keys == [r.path.key for r in planned("pi", composed(), known=facts("pi")).strategies.declared]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.adapters.toml_value import is_bare, toml_key, toml_value
+from outfitter.adapters.codex.overrides import is_bare, toml_key, toml_value
 
 TEXT = st.text(st.characters(codec="utf-8"))
 LEAVES = (

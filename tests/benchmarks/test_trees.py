@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from benchmarks import independent, trees
-from outfitter.edges.scan import scan
+from outfitter.fingerprint.scan import scan
 from tests.tree import strategies
 from tests.tree.trees import make
 

@@ -10,22 +10,21 @@ from typing import Any
 
 from attrs import evolve
 
-from outfitter.adapters.claude_seed import seeded_state
-from outfitter.adapters.claude_state import REGISTRIES, TABLE
-from outfitter.adapters.pi_state import SCRATCH as PI_SCRATCH
-from outfitter.adapters.pi_state import TABLE as PI_TABLE
-from outfitter.cli.console import Console
-from outfitter.edges.baseline import TREES
-from outfitter.edges.durable import real_durable
-from outfitter.edges.projecting import projecting
+from outfitter.adapters.claude.state import REGISTRIES, TABLE, seeded_state
+from outfitter.adapters.pi.state import SCRATCH as PI_SCRATCH
+from outfitter.adapters.pi.state import TABLE as PI_TABLE
+from outfitter.bridge.durable import real_durable
+from outfitter.edges.console import Console
 from outfitter.edges.real import real_host
+from outfitter.fingerprint.scan import TREES
 from outfitter.host import Terminal
-from outfitter.materialize import Made, durable_targets, place_states, plant_seeds
 from outfitter.model.outcome import Snapshot
 from outfitter.model.projection import Bridge, Record, Seed, State
 from outfitter.model.request import Ambient
 from outfitter.model.settings import Settings
 from outfitter.railway import fold, perform
+from outfitter.run.materialize import Made, durable_targets, place_states, plant_seeds
+from outfitter.run.projecting import projecting
 from stages.bridge import bridge
 from stages.diff import diff
 from stages.fingerprint_again import fingerprint_again

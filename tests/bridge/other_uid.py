@@ -16,10 +16,10 @@ def _import_all():
     import importlib
     import pkgutil
 
-    import outfitter.bridging
+    import outfitter.bridge
     import outfitter.edges
 
-    for package in (outfitter.bridging, outfitter.edges):
+    for package in (outfitter.bridge, outfitter.edges):
         for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
             importlib.import_module(module.name)
 

@@ -120,7 +120,7 @@ def test_a_link_stays_a_link(bench):
 
 
 def test_a_lock_held_by_the_program_is_waited_for_and_never_broken(bench, monkeypatch):
-    from outfitter.bridging import account
+    from outfitter.bridge import account
 
     monkeypatch.setattr(account, "_LOCK_SECONDS", 0.1)
     b = bench()

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from outfitter.bridging.beside import beside_notice, written
-from outfitter.edges.strays import strays
-from outfitter.model.outcome import Identity, Row
-from outfitter.tree import GRANULARITY_NS
+from outfitter.bridge.notices import beside_notice, written
+from outfitter.model.outcome import GRANULARITY_NS, Identity, Row
+from outfitter.run.stray_files import strays
 from tests.state.standing import as_nobody
 
 TAKEN = 10 * GRANULARITY_NS

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from outfitter.edges.durable import real_durable
+from outfitter.bridge.durable import real_durable
 from tests.bridge.bench import Bench
 from tests.bridge.other_uid import as_nobody, open_directory
 
@@ -300,7 +300,7 @@ def test_a_live_launcher_s_temporary_is_left_alone(bench):
 def test_a_folder_that_somebody_holds_is_waited_for_once(bench, monkeypatch):
     import fcntl
 
-    from outfitter.edges import durable
+    from outfitter.bridge import durable
 
     monkeypatch.setattr(durable, "LOCK_SECONDS", 0.3)
     b = bench()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from outfitter.edges.kept import drop, keep, kept, totals
+from outfitter.bridge.conflict_store import drop, keep, kept, totals
 from outfitter.host import Unsaved
 
 

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from outfitter.cli.render import one_line
+from outfitter.render import one_line
 
 
 @pytest.mark.parametrize("strategy", ["warn", "error", "discard"])

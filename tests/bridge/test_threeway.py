@@ -6,16 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.model.outcome import Identity
-from outfitter.threeway import (
-    GRANULARITY_NS,
-    Sides,
-    as_at_launch,
-    credential_refusal,
-    decide,
-    live_tokens,
-    member_digest,
-)
+from outfitter.adapters.native_json import member_digest
+from outfitter.bridge.threeway import Sides, as_at_launch, credential_refusal, decide, live_tokens
+from outfitter.model.outcome import GRANULARITY_NS, Identity
 
 S, P, D = b"s", b"p", b"d"
 

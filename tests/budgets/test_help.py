@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from outfitter.main import COMMANDS
+from outfitter.cli.commands import COMMANDS
 
 SPY = """
 import json, sys

@@ -9,8 +9,8 @@ from typing import get_args
 import pytest
 
 from outfitter.adapters import adapter
-from outfitter.adapters.claude_state import declared as claude_declared
-from outfitter.adapters.pi_state import state_paths as pi_state_paths
+from outfitter.adapters.claude.state import declared as claude_declared
+from outfitter.adapters.pi.state import state_paths as pi_state_paths
 from outfitter.model.outcome import Ending
 from outfitter.model.projection import Facts
 from outfitter.model.settings import Strategy

@@ -6,13 +6,13 @@ from pathlib import Path
 from attrs import evolve
 from returns.result import Failure
 
-from outfitter.catalog.checks import of_notice, of_problem, tree_findings
-from outfitter.catalog.demand import Demand
+from outfitter.catalog.lint import of_notice, of_problem, tree_findings
+from outfitter.catalog.tree_reader import Demand
 from outfitter.edges import sources as edge
 from outfitter.edges.documents import documents
-from outfitter.errors import CompositionFailed, HarnessUnavailable, SettingsInvalid
 from outfitter.host import Sources
 from outfitter.model.composition import Composition
+from outfitter.model.errors import CompositionFailed, HarnessUnavailable, SettingsInvalid
 from outfitter.model.request import Ambient, Request
 from outfitter.railway import fold, perform
 from stages.compose import compose

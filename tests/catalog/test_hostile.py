@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from outfitter.errors import CompositionFailed
 from outfitter.model.composition import Composition
+from outfitter.model.errors import CompositionFailed
 from tests.catalog.stand import Stand, summary
 
 

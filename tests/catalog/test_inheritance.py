@@ -282,7 +282,7 @@ def test_an_unsynchronized_remote_setting_is_an_error(stand):
 
 
 def test_cached_sources_and_remote_settings_are_read(stand):
-    from outfitter.catalog.checkouts import source_name
+    from outfitter.sync.sources import source_name
 
     cache = "../home/.agents/cache/sources"
     policy = source_name("acme/policy", path="team/settings.yml")
@@ -311,7 +311,7 @@ def test_local_sources_in_order_relative_to_their_settings_file(stand):
 
 
 def test_source_names_show_no_credentials_and_tell_refs_apart():
-    from outfitter.catalog.checkouts import source_name
+    from outfitter.sync.sources import source_name
 
     secret = source_name("https://user:s3cret@host.example/team/x.git")
     assert "s3cret" not in secret

@@ -9,10 +9,9 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from outfitter.catalog.demand import Demand
-from outfitter.catalog.dump_tree import dump_tree
-from outfitter.catalog.dumping import dump_agent
-from outfitter.edges.dump_files import write_dump
+from outfitter.catalog.dump_files import write_dump
+from outfitter.catalog.dump_tree import dump_agent, dump_tree
+from outfitter.catalog.tree_reader import Demand
 from outfitter.model.composition import Composition
 from tests.catalog.stand import Stand, summary
 from tests.catalog.strategies import AGENTS, LAYERS, graphs, stacks

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from outfitter.edges import cache_tidy
+from outfitter.edges import cache as own_cache
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_prune_takes_what_is_old_and_clean_every_short_cut(furnished):
     for path in (furnished.home / ".agents/cache").rglob("*"):
         os.utime(path, (0, 0), follow_symlinks=False)
     assert json.loads(furnished.run("cache", "prune", "--json").out)["removed"]["files"] > 0
-    assert cached(furnished) <= {"sources", "utilities"} | (made - set(cache_tidy.SHORT_CUTS))
+    assert cached(furnished) <= {"sources", "utilities"} | (made - set(own_cache.SHORT_CUTS))
     assert furnished.run("run").code == 0
     assert furnished.run("cache", "clean").code == 0
     assert {"sources", "utilities"} <= cached(furnished)
@@ -51,7 +51,7 @@ def test_launches_run_on_while_the_cache_is_emptied(furnished, kind):
 
     def empty():
         while not over.is_set():
-            gone = cache_tidy.prune(cache, 1e12, 0) if kind == "prune" else cache_tidy.clean(cache, sources=False)
+            gone = own_cache.prune(cache, 1e12, 0) if kind == "prune" else own_cache.clean(cache, sources=False)
             rounds[0], removed[0] = rounds[0] + 1, removed[0] + gone.files
 
     sweeper = threading.Thread(target=empty)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from outfitter.main import COMMANDS
+from outfitter.cli.commands import COMMANDS
 
 # The words that make each command do its work on the machine below.
 WORDS = {

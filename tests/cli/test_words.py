@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
-from outfitter.cli.words import FLAGS, VALUED, split_global, split_run
+from outfitter.cli.argv import FLAGS, VALUED, split_global, split_run
 
 
 def split(*words):

@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
+from outfitter.demo.modelserver.conversation import check
 from outfitter.demo.scenario import CLAUDE, CODEX, PI, model_script, unmet
-from outfitter.modelserver.conversation import check
 
 NOWHERE = "/usr/bin:/bin"
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outfitter.fingerprint.tree import pack
 from outfitter.model.outcome import Identity, Row, Snapshot, Tree
 from outfitter.model.projection import Bridge, Record, State
-from outfitter.tree import pack
-from outfitter.zones import ground, zones
+from outfitter.run.ownership import ground, zones
 from stages.diff import change_kind, diff
 
 NOWHERE = Identity(0, 0, 0, 0)

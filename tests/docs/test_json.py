@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outfitter.main import COMMANDS
+from outfitter.cli.commands import COMMANDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/json.md"
 ROW = re.compile(r"^\| `outfitter ([a-z -]+)` \| (.*?) \|", re.MULTILINE)

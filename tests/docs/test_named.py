@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from outfitter.cli import words
+from outfitter.cli import argv
+from outfitter.cli.commands import COMMANDS
 from outfitter.cli.completion import whole_parser
-from outfitter.main import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -19,7 +19,7 @@ SOURCES = [path for folder in ("outfitter", "stages") for path in sorted((ROOT /
 NAMED = re.compile(r"(?<![\w/.~-])outfitter((?: +(?:--?[a-z][\w-]*(?:=\S+)?|[\w./~{}<>|'-]+))+)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]\b")
 WORD = re.compile(r"[a-z]+")
-GLOBAL = {*words.GLOBAL_FLAGS, "--color", "--version", "--help", "-h"}
+GLOBAL = {*argv.GLOBAL_FLAGS, "--color", "--version", "--help", "-h"}
 # What a sentence may go on with after the program's name, where it speaks of it and not of a command.
 PROSE = {"launches", "help"}
 
@@ -44,9 +44,9 @@ def fault(text):
     named = [word.strip(".,:;)'") for word in text.split()]
     while named and named[0].startswith("-"):
         option = named.pop(0).partition("=")[0]
-        if option in (*words.FLAGS, "-p", "--"):
+        if option in (*argv.FLAGS, "-p", "--"):
             return ""
-        if option not in GLOBAL | set(words.VALUED):
+        if option not in GLOBAL | set(argv.VALUED):
             return f"{option} does not stand before a command"
         named = named[1:] if option == "--color" else named
     if not named or not WORD.fullmatch(named[0]) or named[0] in PROSE:
@@ -150,7 +150,7 @@ def test_every_check_of_doctor_is_in_the_docs():
     page = (ROOT / "docs/troubleshooting.md").read_text()
     named = {
         node.args[0].value
-        for name in ("cli/doctor.py", "edges/places.py", "edges/installed.py")
+        for name in ("cli/doctor.py", "doctor/directories.py", "doctor/harnesses.py")
         for node in ast.walk(ast.parse((ROOT / "outfitter" / name).read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Check", "writable") and node.args
         if isinstance(node.args[0], ast.Constant)

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from outfitter.adapters.flags import FLAGS, missing
-from outfitter.edges.installed import version_line
-from outfitter.edges.places import misplaced
-from outfitter.model.check import Check, worst
+from outfitter.doctor.check import Check, worst
+from outfitter.doctor.directories import misplaced
+from outfitter.doctor.flags import FLAGS, missing
+from outfitter.doctor.harnesses import version_line
 
 HELP = "".join(f"  {flag} <x>\n" for flag in {flag for flags in FLAGS.values() for flag in flags})
 ORDER = [

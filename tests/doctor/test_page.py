@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from outfitter.cli.demo import HARNESSES
-from outfitter.model.check import VERDICTS, Check
+from outfitter.doctor.check import VERDICTS, Check
 from tests.doctor.test_doctor import ORDER
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/troubleshooting.md").read_text()
@@ -24,6 +24,6 @@ def test_every_key_and_verdict_is_named():
 def test_the_script_is_one():
     import json
 
-    from outfitter.modelserver.conversation import check
+    from outfitter.demo.modelserver.conversation import check
 
     assert check(json.loads(PAGE.split("```json")[1].split("```")[0]))

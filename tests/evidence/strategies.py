@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from outfitter.errors import Crashed, EffectFailed, Interrupted
 from outfitter.host import StepNote
 from outfitter.model.composition import Composition, Controls, ModelTarget, Tools
+from outfitter.model.errors import Crashed, EffectFailed, Interrupted
 from outfitter.model.outcome import Change, ChildExit, Settlement
 from outfitter.model.projection import Facts, LaunchPlan, Prepared, ProjectionPlan, Record, Report, Site
 from outfitter.model.request import Ambient, Notice, Request

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.batch import OUTCOMES, Attempt, Input, report, to_run
-from outfitter.edges.inputs import select, text_of
+from outfitter.batch.inputs import select, text_of
+from outfitter.batch.rows import OUTCOMES, Attempt, Input, report, to_run
 
 keys = st.sampled_from([f"k{i}" for i in range(8)])
 

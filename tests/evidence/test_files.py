@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from outfitter.edges import evidence_files, publication
-from outfitter.edges.evidence_files import check_root, write_pair
+from outfitter.evidence import files, publication
+from outfitter.evidence.files import check_root, write_pair
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
 
 
@@ -49,7 +49,7 @@ def test_killed_at_any_moment_the_root_holds_both_or_neither(tmp_path, monkeypat
 
         with monkeypatch.context() as patch:
             for name in calls:
-                patch.setattr(evidence_files.os, name, failing(getattr(os, name)))
+                patch.setattr(files.os, name, failing(getattr(os, name)))
             try:
                 write_pair(str(root), {"a": 1}, {"b": 2})
                 done = True
@@ -66,20 +66,20 @@ def test_what_a_killed_writer_left_beside_the_root_goes_with_the_next_pair_for_i
     root = str(tmp_path / "out")
     kept = ["out.outfitter-mine", "out2.outfitter-0123456789ab.tmp", "other.tmp"]
     for name in (*kept, "out.outfitter-0123456789ab.tmp"):
-        evidence_files._fill(str(tmp_path / name), {"a": 1}, {"b": 2})
+        files._fill(str(tmp_path / name), {"a": 1}, {"b": 2})
     full = tmp_path / "out.outfitter-ba9876543210.tmp"
-    evidence_files._fill(str(full), {"a": 1}, {"b": 2})
+    files._fill(str(full), {"a": 1}, {"b": 2})
     (full / "theirs").write_text("1")
     live = os.open(tmp_path / "out2.outfitter-0123456789ab.tmp", os.O_RDONLY)
     fcntl.flock(live, fcntl.LOCK_EX)
-    monkeypatch.setattr(evidence_files, "_SETTLED_SECONDS", -1.0)
+    monkeypatch.setattr(files, "_SETTLED_SECONDS", -1.0)
     write_pair(root, {"a": 1}, {"b": 2})
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, "out", full.name])
     assert os.listdir(full) == ["theirs"]
     write_pair(str(tmp_path / "out2"), {"a": 1}, {"b": 2})
     assert (tmp_path / "out2.outfitter-0123456789ab.tmp/result").exists(), "somebody is writing it"
     os.close(live)
-    monkeypatch.setattr(evidence_files, "_SETTLED_SECONDS", 3600.0)
+    monkeypatch.setattr(files, "_SETTLED_SECONDS", 3600.0)
     os.rename(tmp_path / "out2", tmp_path / "out3")
     write_pair(str(tmp_path / "out2"), {"a": 1}, {"b": 2})
     assert (tmp_path / "out2.outfitter-0123456789ab.tmp/result").exists(), "too young to tell"
@@ -95,7 +95,7 @@ def test_where_a_rename_cannot_replace_the_root_the_pair_is_written_inside(tmp_p
             raise OSError(16, "busy")
         return real(source, target, **options)
 
-    monkeypatch.setattr(evidence_files.os, "rename", busy)
+    monkeypatch.setattr(files.os, "rename", busy)
     write_pair(str(root), {"a": 1}, {"b": 2})
     assert both(root) == [True, True]
     assert sorted(os.listdir(tmp_path)) == ["mount"]

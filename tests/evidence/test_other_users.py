@@ -3,8 +3,8 @@
 import os
 import stat
 
-from outfitter.edges.evidence_files import check_root, write_pair
-from outfitter.edges.inputs import select
+from outfitter.batch.inputs import select
+from outfitter.evidence.files import check_root, write_pair
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
 from tests.bridge.other_uid import as_nobody, open_directory
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 from hypothesis import given
 
-from outfitter.batch import Attempt, Input, report
+from outfitter.batch.rows import Attempt, Input, report
 from outfitter.evidence.page import batch_page, run_page
 from outfitter.evidence.result import reconstruct
 from outfitter.evidence.trace import trace_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.edges.executors import AHEAD, Workers, spread
+from outfitter.batch.executors import AHEAD, Workers, spread
 
 ALIVE: weakref.WeakSet = weakref.WeakSet()
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outfitter.edges.evidence_check import schema_faults
+from outfitter.evidence.files import schema_faults
 from outfitter.evidence.result import SECTIONS, reconstruct, unstarted
 from outfitter.evidence.trace import trace_of
 from outfitter.evidence.verify import TRACE_UPGRADES, compare, upgraded
-from outfitter.policy import run_code
+from outfitter.run.verdict import run_code
 from tests.evidence.strategies import SECRET, failures, reports, steps
 
 

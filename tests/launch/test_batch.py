@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from outfitter.edges import holders
+from outfitter.batch import lock_holders
 
 WAIT = [["run", 'echo began >> "$HOME/began"; sleep 60']]
 # From the stand-in's shell: the stand-in's parent is the launcher, whose parent is the batch.
@@ -104,15 +104,15 @@ def test_who_has_a_file_open_by_each_way_of_asking(tmp_path):
     with open(path) as file:
         sleeping = subprocess.Popen(command, pass_fds=[file.fileno()])
     try:
-        wanted = [holders.Holder(sleeping.pid, "sleep")]
-        assert list(holders.holders(str(path))) == wanted
+        wanted = [lock_holders.Holder(sleeping.pid, "sleep")]
+        assert list(lock_holders.holders(str(path))) == wanted
         if shutil.which("lsof"):
-            assert holders._by_lsof(str(path)) == wanted
-        assert holders.holders(str(tmp_path / "gone")) == ()
+            assert lock_holders._by_lsof(str(path)) == wanted
+        assert lock_holders.holders(str(tmp_path / "gone")) == ()
     finally:
         sleeping.kill()
         sleeping.wait()
-    assert holders.holders(str(path)) == ()
+    assert lock_holders.holders(str(path)) == ()
 
 
 def test_the_settings_choose_the_harness(machine):

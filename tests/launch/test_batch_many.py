@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from outfitter.edges.evidence_check import read_pair
+from outfitter.evidence.files import read_pair
 
 pytestmark = pytest.mark.slow
 INPUTS = 200

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from outfitter.adapters.claude_slug import slug
+from outfitter.adapters.claude.state import slug
 
 ISOLATED = ("run", "a", "--harness", "claude", "--isolated")
 INHERITED = ("run", "a", "--harness", "claude")

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from outfitter.edges import publication
+from outfitter.evidence import publication
 
 
 @pytest.fixture

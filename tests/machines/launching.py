@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from attrs import evolve
 from returns.result import Failure, Success
 
-from outfitter.cli.console import Console
-from outfitter.edges.ambient import ambient
-from outfitter.edges.durable import real_durable
+from outfitter.bridge.durable import real_durable
+from outfitter.edges.console import Console
+from outfitter.edges.environment import ambient
 from outfitter.edges.real import real_host
 from outfitter.host import Host
 from outfitter.model.outcome import ChildExit

@@ -12,8 +12,8 @@ import pexpect
 # Runs the real command, and notes the code of each notice and the kind of each error at the moment it is written.
 DRIVER = """
 import json, os, sys
-from outfitter.cli.console import Console
-from outfitter.errors import kind
+from outfitter.edges.console import Console
+from outfitter.model.errors import kind
 codes = []
 say, error = Console.say, Console.error
 def saying(self, notice):
@@ -108,7 +108,7 @@ def told_on_terminal(machine, *words, answers=(), script=(), env=None):
 
 def as_told(machine, notices):
     """Notices that no command can be brought to say at will, as the console writes them."""
-    made = "import sys\nfrom outfitter.cli.console import console\nfrom outfitter.model.request import Notice\n"
+    made = "import sys\nfrom outfitter.edges.console import console\nfrom outfitter.model.request import Notice\n"
     made += f"for row in {[tuple(notice) for notice in notices]!r}: console({{}}).say(Notice(*row))\n"
     ended = subprocess.run([sys.executable, "-c", made], capture_output=True, check=True, env=machine.env())
     spoken = machine.top / "spoken.json"

@@ -723,7 +723,7 @@ outfitter: stage: compose N ms
 outfitter: stage: survey N ms
 outfitter: stage: resolve strategies N ms
 outfitter: stage: plan projection N ms
-outfitter: stage: refuse N ms
+outfitter: stage: reject warnings N ms
 outfitter: stage: open run N ms
 outfitter: stage: project N ms
 outfitter: stage: fingerprint N ms

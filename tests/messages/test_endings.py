@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from outfitter.cli.render import error_json, error_notices
-from outfitter.errors import Crashed, Interrupted
+from outfitter.model.errors import Crashed, Interrupted
 from outfitter.model.request import Notice
+from outfitter.render import error_json, error_notices
 from tests.messages.speaking import as_told, told, told_on_terminal
 
 KILL_THE_LAUNCHER = ["run", "kill -9 $(awk '{print $4}' /proc/$PPID/stat)"]
@@ -550,12 +550,11 @@ def test_a_signal_and_a_bug():
 
 def test_what_no_command_can_be_brought_to_say(machine):
     """Each made by the function that says it."""
-    from outfitter import materialize
-    from outfitter.adapters.claude_remarks import _keychain
+    from outfitter.adapters.claude.plan import _keychain
     from outfitter.cli.fingerprint import _tell
     from outfitter.cli.sync import _waiting
-    from outfitter.edges import remove
     from outfitter.model.outcome import Identity, Row
+    from outfitter.run import materialize, removal
     from stages import bridge, cleanup
 
     heard: list[Notice] = []
@@ -579,7 +578,7 @@ def test_what_no_command_can_be_brought_to_say(machine):
     here: Any = SimpleNamespace(ambient=SimpleNamespace(env={}, platform="darwin"))
     facts: Any = SimpleNamespace(listings={}, native="/M/home/.claude")
     heard += _keychain(here, facts)
-    heard += remove.remove_new(str(machine.put(machine.tmp / "outfitter-a-pi-XXXXXXXX/file", "").parent))
+    heard += removal.remove_new(str(machine.put(machine.tmp / "outfitter-a-pi-XXXXXXXX/file", "").parent))
     assert as_told(machine, heard) == snapshot("""\
 --- stderr
 outfitter: warning: x: not read (EACCES); the fingerprint is incomplete

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.modelserver.conversation import Conversation, Mark, ScriptError, Tool, answer, check
-from outfitter.modelserver.server import ModelServer
+from outfitter.demo.modelserver.conversation import Conversation, Mark, ScriptError, Tool, answer, check
+from outfitter.demo.modelserver.server import ModelServer
 
 ANTHROPIC, RESPONSES, CHAT = "/v1/messages", "/v1/responses", "/v1/chat/completions"
 TOKEN = {"Authorization": "Bearer made-up", "Content-Type": "application/json"}
@@ -239,7 +239,7 @@ JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size
 
 @given(st.sampled_from([ANTHROPIC, RESPONSES, CHAT]), st.dictionaries(st.sampled_from(["tools", "messages", "input", "model", "stream"]), JSON))  # fmt: skip
 def test_any_object_is_answered(path, body):
-    from outfitter.modelserver.dialects import DIALECTS
+    from outfitter.demo.modelserver.dialects import DIALECTS
 
     dialect = DIALECTS[path]
     asked = dialect.read(body)
@@ -264,7 +264,7 @@ def test_the_same_text_twice_is_two_steps():
 def test_the_program_says_its_address_and_ends_with_its_input(tmp_path):
     script = tmp_path / "script.json"
     script.write_text('[{"text": "scripted"}]')
-    words = [sys.executable, "-m", "outfitter.modelserver", "--until-eof", "--script", str(script)]
+    words = [sys.executable, "-m", "outfitter.demo.modelserver", "--until-eof", "--script", str(script)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"HOME": str(tmp_path)}) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -281,7 +281,7 @@ def test_the_program_refuses_a_bad_script_in_one_line(tmp_path):
     script = tmp_path / "script.json"
     for text in ('{"a": 1}', "not json"):
         script.write_text(text)
-        words = [sys.executable, "-m", "outfitter.modelserver", "--script", str(script)]
+        words = [sys.executable, "-m", "outfitter.demo.modelserver", "--script", str(script)]
         done = subprocess.run(words, capture_output=True, env={"HOME": str(tmp_path)}, timeout=20, check=False)
         assert done.returncode == 1
         assert len(done.stderr.splitlines()) == 1

@@ -8,9 +8,9 @@ import os
 import sys
 import time
 
-from outfitter.cli.console import console
 from outfitter.edges import process, tty
-from outfitter.edges.ambient import ambient
+from outfitter.edges.console import console
+from outfitter.edges.environment import ambient
 from outfitter.edges.signals import SIGNALS
 from outfitter.edges.terminal import RunLog, terminal
 from outfitter.model.projection import LaunchPlan

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from outfitter.edges.programs import find_harness, prober
-from outfitter.errors import HarnessUnavailable
+from outfitter.model.errors import HarnessUnavailable
 from outfitter.railway import fold
 
 

@@ -4,14 +4,14 @@ import os
 
 import pytest
 
-from outfitter.cli.console import Console
 from outfitter.cli.context import Context
-from outfitter.cli.settled import settled
-from outfitter.edges.ambient import ambient
+from outfitter.cli.reading import settled
 from outfitter.edges.cache_place import early_cache_directory
+from outfitter.edges.console import Console
+from outfitter.edges.environment import ambient
 from outfitter.edges.real import real_host
 from outfitter.railway import fold
-from outfitter.survey import cache_directory
+from stages.gather_facts import cache_directory
 
 
 def late(home):

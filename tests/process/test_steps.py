@@ -5,8 +5,8 @@ from returns.io import IOFailure, IOSuccess
 from returns.result import Failure, Success
 
 from outfitter.edges.signals import Signals
-from outfitter.edges.steps import recorder
-from outfitter.errors import Interrupted, UsageError
+from outfitter.edges.stage_runner import recorder
+from outfitter.model.errors import Interrupted, UsageError
 from outfitter.railway import Terminated, fold, perform
 
 

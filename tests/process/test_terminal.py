@@ -215,8 +215,8 @@ def test_a_closed_terminal_ends_the_harness_and_saves(drive):
 def test_a_progress_bar_comes_late_and_goes(drive):
     program = """
 import os, sys, time
-from outfitter.cli.console import console
-from outfitter.edges.ambient import ambient
+from outfitter.edges.console import console
+from outfitter.edges.environment import ambient
 from outfitter.edges.terminal import RunLog, terminal
 speak = terminal(console(os.environ, progress=sys.argv[1] == 'yes'), ambient(os.environ), RunLog('/nowhere'))
 step = speak.progress('copying')

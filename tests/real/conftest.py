@@ -5,7 +5,7 @@ Skipped, with the reason in the summary, only where the registry cannot be reach
 
 import pytest
 
-from outfitter.modelserver.server import ModelServer
+from outfitter.demo.modelserver.server import ModelServer
 from tests.real.machine import TOKEN, RealMachine
 from tests.real.programs import OutOfReachError, pinned, programs
 

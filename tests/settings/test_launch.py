@@ -174,7 +174,7 @@ def test_a_warm_launch_reads_settings_without_a_parser(ready):
     code = (
         "import sys; from outfitter.main import main; import outfitter.cli.run\n"
         "main(['run', '--dry-run'])\n"
-        "print('LOADED', sorted({'yaml', 'jsonschema_rs', 'toolz', 'outfitter.splice', 'outfitter.adapters.codex'} & set(sys.modules)))"
+        "print('LOADED', sorted({'yaml', 'jsonschema_rs', 'toolz', 'outfitter.settings.yaml_edit', 'outfitter.adapters.codex.plan'} & set(sys.modules)))"
     )
     assert ready.run("run").code == 0
     done = subprocess.run(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from outfitter.errors import SettingsInvalid
+from outfitter.model.errors import SettingsInvalid
 from outfitter.model.layers import Layers
 from outfitter.model.request import Problem
 from outfitter.model.settings import Scope

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outfitter.catalog.model_rules import host, is_loopback
 from outfitter.catalog.models import registry, select
-from outfitter.errors import CompositionFailed
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Document, Layer
 from outfitter.model.settings import Settings
 from outfitter.syntax.parse import parse

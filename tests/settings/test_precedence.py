@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
-from outfitter import fp
 from outfitter.model.settings import Origin
-from outfitter.precedence import EMPTY, flatten, grown, merge, merge_scopes
+from outfitter.settings import lookup
+from outfitter.settings.merge import EMPTY, flatten, grown, merge, merge_scopes
 from tests.settings.strategies import mappings, scope, stacks
 
 
@@ -82,7 +82,7 @@ def test_mappings_merge_at_every_depth_and_lists_replace():
         "state_persistence": {"claude": {"projects/": "discard", "debug/": "warn"}},
     }
     assert [origin.path for origin in merged.overridden[("custom_settings", "a", "b")]] == ["/1.yml"]
-    assert fp.value_at(("custom_settings", "a", "c"), merged.values) == 3
+    assert lookup.value_at(("custom_settings", "a", "c"), merged.values) == 3
 
 
 def test_a_scalar_hides_what_lies_below_it_even_when_it_is_overridden_itself():

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outfitter.adapters import adapter
-from outfitter.errors import PolicyRefused
+from outfitter.model.errors import PolicyRefused
 from outfitter.model.layers import Layers
 from outfitter.model.projection import Facts
 from outfitter.model.request import Ambient, Request
 from outfitter.model.settings import Scope
-from outfitter.persistence import STRATEGIES
+from outfitter.settings.state_persistence import STRATEGIES
 from stages.merge_settings import merge_settings
 from stages.resolve_strategies import resolve_strategies
 from tests.settings.reading import read_file

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
-from outfitter.override import override_text
-from outfitter.splice import splice, with_value
+from outfitter.bridge.prompt import override_text
+from outfitter.settings.yaml_edit import splice, with_value
 from outfitter.syntax.yaml_core import load
 
 CASES = [

@@ -6,7 +6,7 @@ import sys
 import pexpect
 import pytest
 
-from outfitter.first_tree import Choice, Material, plan, source_entry
+from outfitter.setup.plan import Choice, Material, plan, source_entry
 
 YES = ("setup", "--yes")
 

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from attrs import evolve
 
-from outfitter.edges.projecting import projecting
-from outfitter.edges.runs import runs
 from outfitter.host import Projecting, Runs, Terminal
 from outfitter.model.composition import Composition, Controls, Tools
 from outfitter.model.projection import Facts, LaunchPlan, Prepared, ProjectionPlan, Site
 from outfitter.model.request import Ambient, Request
 from outfitter.model.settings import Origin, Resolution, Settings, StatePath, Strategies
 from outfitter.railway import fold, perform
+from outfitter.run.projecting import projecting
+from outfitter.run.runs import runs
 from stages.project import open_run, project
 
 ALL = ("symlink", "discard", "warn", "error", "prompt")

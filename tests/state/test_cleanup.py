@@ -8,11 +8,11 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
-from outfitter.errors import Crashed, EffectFailed, HarnessUnavailable, Interrupted
+from outfitter.model.errors import Crashed, EffectFailed, HarnessUnavailable, Interrupted
 from outfitter.model.outcome import Change, ChildExit, Settlement
 from outfitter.model.projection import Settled
 from outfitter.railway import Terminated, fold, perform
-from outfitter.record import decode
+from outfitter.run.record import decode
 from stages.cleanup import cleanup
 from tests.state.standing import built, plan, prepared, stand
 

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from outfitter.edges import native_lock
-from outfitter.edges.native_lock import locked
+from outfitter.bridge import native_lock
+from outfitter.bridge.native_lock import locked
 
 HOLDER = """
 import sys, time
-from outfitter.edges.native_lock import locked
+from outfitter.bridge.native_lock import locked
 locked(sys.argv[1], 0)
 print("held", flush=True)
 time.sleep(60)

@@ -10,10 +10,10 @@ from blake3 import blake3
 from returns.result import Success
 
 from outfitter.adapters import Adapter
-from outfitter.containment import faults
-from outfitter.errors import CompositionFailed, EffectFailed
+from outfitter.model.errors import CompositionFailed, EffectFailed
 from outfitter.model.projection import Bridge, Copied, Facts, Generated, LaunchPlan, Seed
 from outfitter.railway import fold
+from outfitter.run.plan_checks import faults
 from stages.project import plan_projection
 from tests.state.standing import SILENT, built, composition, plan, prepared, resolution, stand
 

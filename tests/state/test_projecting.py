@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outfitter.edges.beside import Beside
+from outfitter.atomic import Beside
 from tests.state.standing import as_nobody, stand
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from returns.result import Failure
 
-from outfitter.containment import inside
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge, Copied, Generated, LaunchPlan, State
-from outfitter.record import decode, encode, plan_digest, record_of
+from outfitter.run.plan_checks import inside
+from outfitter.run.record import decode, encode, plan_digest, record_of
 from tests.state.standing import plan, prepared, resolution, stand
 
 NAMES = st.text(

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from outfitter.edges.remnants import Remnant, clear, remnants
-from outfitter.edges.remove import note_removed
-from outfitter.edges.run_names import removed_log
+from outfitter.run.layout import removed_log
+from outfitter.run.leftovers import Remnant, clear, remnants
+from outfitter.run.removal import note_removed
 from tests.state.standing import as_nobody, opened, plan, prepared, stand
 
 # Waits until the launcher has removed the run directory, then makes something there again.

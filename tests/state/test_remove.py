@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.edges import remove as module
-from outfitter.edges.descent import Descent, MovedError
-from outfitter.edges.remove import remove_run, remove_tree
+from outfitter.run import removal as module
+from outfitter.run.removal import Descent, MovedError, remove_run, remove_tree
 from tests.state.standing import NOBODY, as_nobody
 
 
@@ -163,7 +162,7 @@ def test_cln_10_a_mount_is_not_crossed(root, tmp_path):
     inner.mkdir(parents=True)
     (root / "projection/f").write_text("x")
     code = (
-        "import os,sys;from outfitter.edges.remove import remove_run;"
+        "import os,sys;from outfitter.run.removal import remove_run;"
         "at=os.lstat(sys.argv[1]);print(remove_run(sys.argv[1],at.st_dev,at.st_ino)[0].message)"
     )
     script = f'mount --bind "{outside}" "{inner}" && exec "$0" -c "$1" "{root}"'

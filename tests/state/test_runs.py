@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from outfitter.edges.run_names import MARKER, WEEK_NS
-from outfitter.edges.runs import runs
-from outfitter.errors import EffectFailed
 from outfitter.host import Occupied
-from outfitter.record import decode
+from outfitter.model.errors import EffectFailed
+from outfitter.run.layout import MARKER, WEEK_NS
+from outfitter.run.record import decode
+from outfitter.run.runs import runs
 from tests.state.standing import as_nobody, opened, plan, prepared, stand
 
 

@@ -3,8 +3,8 @@
 from blake3 import blake3
 from hypothesis import strategies as st
 
+from outfitter.fingerprint.tree import NO_DIGEST, pack, tree_of
 from outfitter.model.outcome import Identity, Row
-from outfitter.tree import NO_DIGEST, pack, tree_of
 
 # Names that sort differently as text and as bytes, that are not UTF-8, and that meet `/` in the order of whole paths.
 NAMES = [

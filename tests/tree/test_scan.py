@@ -15,10 +15,11 @@ from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outfitter.edges import finding
-from outfitter.edges import scan as scanning
-from outfitter.edges.scan import look_again, scan
-from outfitter.tree import GRANULARITY_NS, compare
+from outfitter.fingerprint import hash_file
+from outfitter.fingerprint import scan as scanning
+from outfitter.fingerprint.scan import look_again, scan
+from outfitter.fingerprint.tree import compare
+from outfitter.model.outcome import GRANULARITY_NS
 from tests.tree import strategies
 from tests.tree.trees import make
 
@@ -178,31 +179,31 @@ def test_workers_find_what_one_process_finds(many, monkeypatch):
 
 
 def test_what_workers_leave_undone_is_done_here(many, monkeypatch):
-    from outfitter.edges import comparing, workers
+    from outfitter.fingerprint import scan
 
     expected = fresh(many)
-    monkeypatch.setattr(workers._Reading, "__call__", lambda *_: None)
-    monkeypatch.setattr(comparing, "share", lambda *_: None)
+    monkeypatch.setattr(scan._Reading, "__call__", lambda *_: None)
+    monkeypatch.setattr(scan, "share", lambda *_: None)
     assert fresh(many).digest == expected.digest
     monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
     assert again(many, expected, settled(expected)).digest == expected.digest
 
 
 def test_a_directory_that_vanishes_after_it_was_compared_is_absent(many, monkeypatch):
-    from outfitter.edges import comparing
+    from outfitter.fingerprint import scan
 
     os.symlink("f1", many + "/d1/e1/link")
     cold = fresh(many)
     os.unlink(many + "/d1/e1/link")
     os.symlink("f8", many + "/d1/e1/link")
-    compare_known = comparing.compare_known
+    compare_known = scan.compare_known
 
     def then_gone(walk, root):
         compare_known(walk, root)
         assert b"d1/e1" in walk.seen
         shutil.rmtree(many + "/d1/e1")
 
-    monkeypatch.setattr(comparing, "compare_known", then_gone)
+    monkeypatch.setattr(scan, "compare_known", then_gone)
     monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
     warm = again(many, cold, settled(cold))
     assert warm.rows == fresh(many).rows
@@ -210,12 +211,12 @@ def test_a_directory_that_vanishes_after_it_was_compared_is_absent(many, monkeyp
 
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_what_is_read_while_the_listing_goes_on_is_the_same(many, monkeypatch, cores):
-    from outfitter.edges import forks, walk, workers
+    from outfitter.fingerprint import pool, walk
 
     expected = fresh(many)
     monkeypatch.setattr(walk, "AHEAD_FILES", 50)
     monkeypatch.setattr(scanning, "PARALLEL_FILES", 20)
-    for module in (forks, workers):
+    for module in (pool, scanning):
         monkeypatch.setattr(module, "cores", lambda: cores)
     found = fresh(many)
     assert (found.digest, found.rows, found.files_read) == (expected.digest, expected.rows, 1501)
@@ -224,7 +225,7 @@ def test_what_is_read_while_the_listing_goes_on_is_the_same(many, monkeypatch, c
 
 
 def test_a_listing_that_ends_early_leaves_no_worker_behind(many, monkeypatch):
-    from outfitter.edges import walk
+    from outfitter.fingerprint import walk
 
     monkeypatch.setattr(walk, "AHEAD_FILES", 50)
     monkeypatch.setattr(scanning, "PARALLEL_FILES", 20)
@@ -244,18 +245,18 @@ def test_a_listing_that_ends_early_leaves_no_worker_behind(many, monkeypatch):
 
 
 def test_an_interrupt_while_workers_run_leaves_none_behind(many, monkeypatch):
-    from outfitter.edges import forks, workers
+    from outfitter.fingerprint import pool, scan
 
     parent = os.getpid()
 
-    class Interrupting(workers._Reading):
+    class Interrupting(scan._Reading):
         def __call__(self, _, /):
             if os.getpid() == parent:
                 raise KeyboardInterrupt
             time.sleep(30)
 
-    monkeypatch.setattr(workers, "_Reading", Interrupting)
-    monkeypatch.setattr(forks, "cores", lambda: 3)
+    monkeypatch.setattr(scan, "_Reading", Interrupting)
+    monkeypatch.setattr(pool, "cores", lambda: 3)
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         fresh(many)
@@ -285,7 +286,7 @@ def test_fpt_01_special_files_are_neither_opened_nor_waited_for(tmp_path):
 
 def test_a_file_that_became_a_fifo_or_a_link_is_classified_anew_and_not_waited_for(tmp_path, monkeypatch):
     root = make(tmp_path / "t", {"a": b"1", "b": b"2", "c": b"3", "d": b"4"})
-    examine = finding.examine
+    examine = hash_file.examine
     turned = []
 
     def turn(directory, name, *rest):
@@ -300,7 +301,7 @@ def test_a_file_that_became_a_fifo_or_a_link_is_classified_anew_and_not_waited_f
                 make(root, {"c/inside": b"5"})
         return examine(directory, name, *rest)
 
-    monkeypatch.setattr("outfitter.edges.walk.examine", turn)
+    monkeypatch.setattr("outfitter.fingerprint.walk.examine", turn)
     tree = fresh(root)
     assert {path: row.tag for path, row in by_path(tree).items()} == {b"a": "o", b"b": "l", b"c": "d", b"c/inside": "f"}
     assert tree.digest == fresh(root).digest

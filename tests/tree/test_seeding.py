@@ -9,10 +9,11 @@ import pytest
 from blake3 import blake3
 from hypothesis import given
 
-from outfitter.edges import copying, statcache
-from outfitter.edges.copying import Copier
-from outfitter.edges.scan import scan
-from outfitter.edges.seeding import copy, seed_tree
+from outfitter.fingerprint import stat_cache
+from outfitter.fingerprint.scan import scan
+from outfitter.run import copying
+from outfitter.run.copying import Copier
+from outfitter.run.seeding import copy, seed_tree
 from tests.tree import strategies
 from tests.tree.test_scan import as_nobody, independent, open_place  # noqa: F401 - a fixture
 from tests.tree.trees import make
@@ -169,12 +170,12 @@ def test_workers_copy_what_one_process_copies(many, tmp_path, monkeypatch):
 
 
 def test_what_a_worker_left_half_done_is_made_anew(many, tmp_path, monkeypatch):
-    from outfitter.edges import forks
+    from outfitter.fingerprint import pool
 
     def dies(parts, begin):
         make(tmp_path / "p", {"big.jsonl": b"half", "d1/f1": b""})
 
-    monkeypatch.setattr(forks, "share", dies)
+    monkeypatch.setattr(pool, "share", dies)
     _, durable, notices = seed_tree(many, str(tmp_path / "p"), None)
     assert (len(durable), notices) == (701, ())
     assert taken(contents(tmp_path / "p")) == taken(contents(many))
@@ -294,9 +295,9 @@ def test_where_blocks_are_shared_a_remembered_digest_saves_the_reading(tmp_path,
     source, cache = make(tmp_path / "s", {"x/big": 400_000, "small": b"1"}), str(tmp_path / "cache")
     first = seed_tree(source, str(tmp_path / "p"), None, cache)
     assert len(reads) == 1
-    kept = statcache.recall(cache, source).tree
-    statcache.keep(cache, source, type(kept)(kept.rows, kept.digest, True, kept.taken_ns + 10**9))
-    monkeypatch.setattr(statcache.time, "time_ns", lambda: kept.taken_ns + 2 * 10**9)
+    kept = stat_cache.recall(cache, source).tree
+    stat_cache.keep(cache, source, type(kept)(kept.rows, kept.digest, True, kept.taken_ns + 10**9))
+    monkeypatch.setattr(stat_cache.time, "time_ns", lambda: kept.taken_ns + 2 * 10**9)
     second = seed_tree(source, str(tmp_path / "q"), None, cache)
     assert len(reads) == 1
     assert first[1] == second[1]

@@ -7,13 +7,14 @@ import time
 import pytest
 from attrs import evolve
 
-from outfitter.edges.baseline import TREES, load_baseline, save_baseline
-from outfitter.edges.durable import real_durable
-from outfitter.edges.seeding import copy, seed_tree
+from outfitter.bridge.durable import real_durable
+from outfitter.fingerprint.scan import TREES, load_baseline, save_baseline
+from outfitter.fingerprint.tree import compare
 from outfitter.host import Runs
+from outfitter.model.outcome import GRANULARITY_NS
 from outfitter.model.projection import Bridge, Projected, Record, State
 from outfitter.railway import fold, perform
-from outfitter.tree import GRANULARITY_NS, compare
+from outfitter.run.seeding import copy, seed_tree
 from stages.fingerprint import fingerprint
 from stages.fingerprint_again import fingerprint_again
 from tests.tree.test_scan import as_nobody, open_place  # noqa: F401 - a fixture

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from outfitter.edges import statcache
-from outfitter.edges.scan import scan
-from outfitter.tree import GRANULARITY_NS
+from outfitter.fingerprint import stat_cache
+from outfitter.fingerprint.scan import scan
+from outfitter.model.outcome import GRANULARITY_NS
 from tests.tree.test_scan import as_nobody, open_place  # noqa: F401 - a fixture
 from tests.tree.trees import make
 
@@ -23,9 +23,9 @@ from tests.tree.trees import make
 def cached(root, cache):
     """What the command does: a scan helped by what was kept, and kept again."""
     real = os.path.realpath(root)
-    known = statcache.recall(cache, real)
+    known = stat_cache.recall(cache, real)
     tree = scan(root, known.tree.rows, known.tree.taken_ns, False) if known else scan(root, (), 0, False)
-    statcache.keep(cache, real, tree, known)
+    stat_cache.keep(cache, real, tree, known)
     return tree
 
 
@@ -55,7 +55,7 @@ def _kept_when_old_enough(root, cache):
     """A record whose rows are all older than itself, by more than the clock's granularity."""
     time.sleep(3 * GRANULARITY_NS / 10**9)
     tree = scan(root, (), 0, False)
-    statcache.keep(cache, root, tree)
+    stat_cache.keep(cache, root, tree)
     return tree
 
 
@@ -73,7 +73,7 @@ def _lies(path):
     """A file that is whole, but of another directory whose rows have nothing to do with this one."""
     with tempfile.TemporaryDirectory() as top:
         other = make(top + "/o", {"a": b"other", "d/b": b"other"})
-        statcache.keep(top + "/c", other, scan(other, (), 0, False))
+        stat_cache.keep(top + "/c", other, scan(other, (), 0, False))
         shutil.copy(_only_file(top + "/c"), path)
 
 
@@ -115,8 +115,8 @@ def test_a_spoilt_cache_changes_no_result(root, cache, spoil):
 
 def test_a_record_from_the_future_is_not_believed(root, cache):
     tree = cached(root, cache)
-    statcache.keep(cache, root, evolve(tree, taken_ns=tree.taken_ns + 3600 * 10**9))
-    assert statcache.recall(cache, root) is None
+    stat_cache.keep(cache, root, evolve(tree, taken_ns=tree.taken_ns + 3600 * 10**9))
+    assert stat_cache.recall(cache, root) is None
 
 
 @pytest.mark.other_uid
@@ -131,7 +131,7 @@ def test_a_read_only_or_foreign_cache_changes_no_result(open_place):  # noqa: F8
             os.chmod(os.path.join(folder, name), 0o444)
 
     def look():
-        kept = statcache.recall(cache, root)
+        kept = stat_cache.recall(cache, root)
         return kept, cached(root, cache).digest, cached(root, "/proc/nowhere").digest
 
     assert as_nobody(look) == (None, expected.digest, expected.digest)
@@ -161,14 +161,14 @@ def test_two_writers_at_once_leave_one_whole_record(root, cache):
     for writer in writers:
         writer.join()
     assert wrong == []
-    assert statcache.recall(cache, root).tree.digest == expected
+    assert stat_cache.recall(cache, root).tree.digest == expected
     _only_file(cache)
 
 
 @pytest.fixture
 def little_is_written(monkeypatch):
-    monkeypatch.setattr(statcache, "WHOLE_BELOW", 0)
-    monkeypatch.setattr(statcache, "FRACTION", 1)
+    monkeypatch.setattr(stat_cache, "WHOLE_BELOW", 0)
+    monkeypatch.setattr(stat_cache, "FRACTION", 1)
 
 
 def _records(cache):
@@ -185,12 +185,12 @@ def test_where_little_changed_the_record_stays_and_only_that_is_written_beside_i
         found = cached(root, cache)
         assert found.digest == scan(root, (), 0, False).digest
         kept, (name, size) = _records(cache)
-        assert (kept, name) == (record, record[0] + statcache.LATER)
+        assert (kept, name) == (record, record[0] + stat_cache.LATER)
         assert size < record[1]
     shutil.rmtree(root + "/d/e")
     time.sleep(3 * GRANULARITY_NS / 10**9)
     found = cached(root, cache)
-    again = statcache.recall(cache, root)
+    again = stat_cache.recall(cache, root)
     assert (again.tree, again.later) == (found, {b"", b"d", b"d/e"})
 
 
@@ -220,8 +220,8 @@ class CacheMachine(RuleBasedStateMachine):
         self.root, self.cache = make(self.top + "/t", {}), self.top + "/cache"
         self.model = {}
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(statcache, "WHOLE_BELOW", self.whole_below)
-        self.patch.setattr(statcache, "FRACTION", 0)
+        self.patch.setattr(stat_cache, "WHOLE_BELOW", self.whole_below)
+        self.patch.setattr(stat_cache, "FRACTION", 0)
 
     def _path(self, name):
         return os.path.join(self.root, name)
@@ -270,7 +270,7 @@ class CacheMachine(RuleBasedStateMachine):
             os.rename(self.top + "/swap", self._path(other))
             self.model[one], self.model[other] = self.model[other], self.model[one]
 
-    @rule(at=st.integers(0, 10_000), which=st.sampled_from(["", statcache.LATER]))
+    @rule(at=st.integers(0, 10_000), which=st.sampled_from(["", stat_cache.LATER]))
     def spoil_the_cache(self, at, which):
         for folder, _, files in os.walk(self.cache):
             for name in [name for name in files if name.endswith(which)]:

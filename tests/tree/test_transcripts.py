@@ -2,7 +2,7 @@
 
 import os
 
-from outfitter.edges.transcripts import HEAD, newest_head
+from outfitter.run.transcripts import HEAD, newest_head
 
 
 def put(folder, name, content, when):

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outfitter.cli.fingerprint import counts, remarked
+from outfitter.fingerprint.codec import dump, dump_later, load, load_later
+from outfitter.fingerprint.tree import NO_DIGEST, Folder, Rows, compare, pack, tree_of
 from outfitter.model.outcome import Identity, Row
-from outfitter.tree import NO_DIGEST, Folder, Rows, compare, pack, tree_of
-from outfitter.treefile import dump, dump_later, load, load_later
 from tests.tree import strategies
 
 

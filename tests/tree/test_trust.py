@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.tree import STAT, pack
-from outfitter.trust import aligned, doubted, vouched
+from outfitter.fingerprint.tree import STAT, aligned, doubted, pack, vouched
 from tests.tree import strategies
 
 limits = st.one_of(st.none(), st.integers(0, 2**63 - 1))

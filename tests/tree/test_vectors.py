@@ -2,7 +2,7 @@
 
 import pytest
 
-from outfitter.edges.scan import scan
+from outfitter.fingerprint.scan import scan
 from tests.tree.trees import make
 
 VECTORS = {

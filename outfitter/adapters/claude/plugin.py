@@ -1,0 +1,172 @@
+"""Skills, commands and subagents as Claude Code loads them: a plugin when inherited, the configuration directory else (006.5.20). Pure."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from outfitter.adapters.claude.gateway import effort, subagent_model
+from outfitter.adapters.claude.tools import subagent_tools
+from outfitter.adapters.controls import flat_name, skill_files
+from outfitter.model.composition import Composition, Skill, Subagent
+from outfitter.model.projection import Copied, Facts, Generated
+from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
+
+MANIFEST = ".claude-plugin/plugin.json"
+# The project's own server file, and those of the tree that it may be a link to.
+SERVER_FILES = (".mcp.json", ".agents/mcp.json", ".agents/mcp_config.json")
+
+
+class Parts(NamedTuple):
+    """Files for the projection; what the program reads natively; settings that switch off what of it is not selected; what to tell."""
+
+    generated: tuple[Generated, ...]
+    copied: tuple[Copied, ...] = ()
+    native: tuple[str, ...] = ()
+    off: Mapping[str, Any] = {}
+    notices: tuple[Notice, ...] = ()
+
+
+def plugin_name(agent: str) -> str:
+    """The plugin's name: the agent id with every character outside `[a-z0-9-]` as a dash (spec/40)."""
+    return re.sub(r"[^a-z0-9-]", "-", agent)
+
+
+def manifest(composition: Composition) -> Generated:
+    """The file that makes the projection's root a plugin."""
+    fields = {
+        "name": plugin_name(composition.agent),
+        "version": "0.0.0",
+        "description": composition.description or f"The agent {composition.agent}",
+    }
+    return Generated(MANIFEST, json.dumps(fields, indent=2).encode() + b"\n")
+
+
+def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
+    """Everything but the prompts."""
+    offered = native_skills(facts)
+    places = _left_native(composition, offered) if inherited else {}
+    servers, ids = native_servers(facts) if inherited else ("", ())
+    files = _skill_files(composition, places)
+    commands = [Generated(_command_path(c.id), c.text.encode("utf-8", "surrogateescape")) for c in composition.commands]
+    agents = [_subagent(composition, subagent, facts.projection) for subagent in composition.subagents]
+    manifests = (manifest(composition),) if inherited else ()
+    return Parts(
+        generated=(*manifests, *(made for made, _ in files), *commands, *(made for made, _ in agents)),
+        copied=tuple(copied for _, more in files for copied in more),
+        native=(*places.values(), *((servers,) if servers else ())),
+        off=_switched_off(composition, offered, places if inherited else None, ids),
+        notices=tuple(notice for _, notices in agents for notice in notices),
+    )
+
+
+def _left_native(composition: Composition, offered: Mapping[str, str]) -> dict[str, str]:
+    """Selected skill → the place in `.claude/skills` that offers the very same one already, so that it is not brought again (spec/15 V3)."""
+    physical = {v.id: v.physical for v in composition.visible_skills if v.selected}
+    found: dict[str, str] = {}
+    for skill in composition.skills:
+        place = offered.get(skill.source) or offered.get(physical.get(skill.id, ""), "")
+        if place and posixpath.basename(place) == flat_name(skill.id) and not skill.extras:
+            found[skill.id] = place
+    return found
+
+
+def _skill_files(composition: Composition, native: Mapping[str, str]) -> list[tuple[Generated, tuple[Copied, ...]]]:
+    """The files of every skill that is brought: the leader's, and those that only subagents have."""
+    theirs = {skill.id: skill for subagent in composition.subagents for skill in subagent.resolved}
+    return [
+        *(skill_files(one, f"skills/{flat_name(one.id)}") for one in composition.skills if one.id not in native),
+        *(skill_files(one, _apart(one)) for one in theirs.values()),
+    ]
+
+
+def native_skills(facts: Facts) -> dict[str, str]:
+    """Physical skill folder → the native place that offers it under its own name, as far as the facts know."""
+    return {physical: place for place, physical in facts.real.items() if posixpath.dirname(place).endswith("/skills")}
+
+
+def native_servers(facts: Facts) -> tuple[str, tuple[str, ...]]:
+    """The project's server file, where it is the tree's own, and the ids in it: the program reads them all by itself (spec/15 V3)."""
+    place, *trees = (posixpath.join(facts.project_root, name) for name in SERVER_FILES)
+    physical = facts.real.get(place)
+    if physical is None or physical not in [facts.real.get(tree) for tree in trees]:
+        return "", ()
+    try:
+        document = json.loads((facts.files.get(place) or b"").decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        document = None
+    servers = document.get("mcpServers") if isinstance(document, dict) else None
+    return (place, tuple(servers)) if isinstance(servers, dict) else ("", ())
+
+
+def native_skill_places(directories: Iterable[str], facts: Facts) -> tuple[str, ...]:
+    """Every name in the native skill directories that were listed."""
+    return tuple(posixpath.join(place, name) for place in directories for name in facts.listings.get(place, ()))
+
+
+def _switched_off(
+    composition: Composition, offered: Mapping[str, str], left: Mapping[str, str] | None, ids: tuple[str, ...]
+) -> Mapping[str, Any]:
+    """Settings against the tree's skills and servers that the program reads by itself and the agent does not select (spec/15 V3).
+
+    `left` are the selected skills that are left to it, None in a run whose own skills would be switched off with them.
+    """
+    brought = [skill for skill in composition.skills if skill.id not in (left or {})]
+    unselected = [v.physical for v in composition.visible_skills if not v.selected]
+    sources = [*unselected, *(skill.source for skill in brought if left is not None)]
+    kept = {flat_name(skill.id) for skill in composition.skills if left is None or skill.id in left}
+    names = (posixpath.basename(offered[place]) for place in sources if place in offered)
+    skills = dict.fromkeys((name for name in names if name not in kept), "off")
+    selected = {server.id for server in composition.servers}
+    servers = [name for name in ids if name not in selected]
+    return {
+        **({"skillOverrides": skills} if skills else {}),
+        **({"disabledMcpjsonServers": servers} if servers else {}),
+    }
+
+
+def _command_path(name: str) -> str:
+    return f"commands/{name.strip('/').removesuffix('.md')}.md"
+
+
+def _apart(skill: Skill) -> str:
+    """Where a skill lies that only subagents have: under `skills/` the leader would be offered it too."""
+    return f"subagent-skills/{flat_name(skill.id)}"
+
+
+def _subagent(composition: Composition, subagent: Subagent, root: str) -> tuple[Generated, tuple[Notice, ...]]:
+    """A subagent's file: its limits are written even where they leave nothing, for a missing list means every tool.
+
+    Skills that it shares with its leader are named, the program then puts them before it whole; its own are put there by us,
+    in the same form.
+    """
+    model = subagent_model(composition, subagent)
+    level = effort(subagent.thinking, subagent.id, "")
+    tools = subagent_tools(subagent.tools, subagent.id, tuple(server.id for server in composition.servers))
+    own = {skill.id for skill in subagent.resolved}
+    values = {
+        "name": subagent.id,
+        "description": " ".join(subagent.description.split()) or f"The {subagent.id} agent",
+        "tools": None if tools.allow is None else list(tools.allow),
+        "disallowedTools": list(tools.deny) or None,
+        "model": model.name or None,
+        "effort": level.name or None,
+        "skills": [flat_name(skill) for skill in subagent.skills if skill not in own] or None,
+    }
+    # A JSON value is a YAML value: nothing a description may hold breaks out of its line.
+    lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items() if value is not None)
+    body = "\n\n".join([subagent.body.strip(), *(_inlined(skill, root) for skill in subagent.resolved)])
+    text = f"---\n{''.join(lines)}---\n\n{body}\n"
+    made = Generated(f"agents/{flat_name(subagent.id)}.md", text.encode("utf-8", "surrogateescape"))
+    return made, (*model.notices, *level.notices, *tools.notices)
+
+
+def _inlined(skill: Skill, root: str) -> str:
+    """A skill's whole text, with the place where its files are."""
+    _, fence, body = skill.manifest.removeprefix("---\n").partition("\n---\n")
+    text = body if fence else skill.manifest
+    return f"# Skill: {skill.id}\n\nBase directory for this skill: {root}/{_apart(skill)}\n\n{text.strip()}"

@@ -1,0 +1,246 @@
+"""One file put in the place of another, by way of an exclusive temporary beside it (spec/50, "One rule for every copy back")."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from outfitter.fs import READ, digest_of
+from outfitter.model.outcome import GRANULARITY_NS
+
+TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")
+LOCK_SECONDS, _POLL_S = 10.0, 0.01
+_NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES)
+_NO_LOCKS = (errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.EACCES)
+
+
+def fresh_name() -> str:
+    """A name for a temporary: never built from the target's, which may already fill all 255 bytes."""
+    return f".outfitter-{os.urandom(6).hex()}.tmp"
+
+
+class Beside:
+    """A temporary beside a final target, in an open directory: `begin`, write, `appear` or `take_over`, and `close` whatever happened.
+
+    It is flocked while it lives, so that `tidy` can tell a
+    killed launcher's from a live one's.
+    """
+
+    def __init__(self, real: str, flush: Callable[[int], None], patience: float = LOCK_SECONDS) -> None:
+        """`real` is absolute, with every link resolved; a missing folder of a new file is made (0700).
+
+        `patience` is how many seconds to wait for another holder of the folder's lock.
+        """
+        self._patience = patience
+        parent, self._name = os.path.split(real)
+        self._directory = open_directory(parent, flush)
+        self._temporary = ""
+        self._backup = ""
+        self.descriptor = -1
+
+    def __enter__(self) -> Beside:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take away what is left of the temporary and of the old file's second name; may be called again."""
+        for name in (self._temporary, self._backup):
+            if name:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=self._directory)
+        self._temporary = self._backup = ""
+        for descriptor in (self.descriptor, self._directory):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.descriptor = self._directory = -1
+
+    def begin(self, mode: int | None, fresh: int) -> None:
+        """Make the temporary with its owner and mode before its first byte: `mode`, else the target's, else `fresh`."""
+        existing = self.status()
+        with self.alone():
+            self._temporary = fresh_name()
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            self.descriptor = os.open(self._temporary, flags, 0o600, dir_fd=self._directory)
+            hold(self.descriptor)
+        if existing and (existing.st_uid, existing.st_gid) != (os.geteuid(), os.getegid()):
+            with suppress(OSError):
+                os.fchown(self.descriptor, existing.st_uid, existing.st_gid)
+        kept = stat.S_IMODE(existing.st_mode) & 0o777 if existing else fresh
+        os.fchmod(self.descriptor, kept if mode is None else mode)
+
+    def status(self) -> os.stat_result | None:
+        """The target itself, or None; what is no regular file raises."""
+        try:
+            status = os.stat(self._name, dir_fd=self._directory, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        return status
+
+    def digest(self, name: str = "") -> bytes:
+        """BLAKE3 of the target, or of another name in its directory, as it is now."""
+        descriptor = os.open(name or self._name, READ, dir_fd=self._directory)
+        try:
+            return digest_of(descriptor, os.fstat(descriptor).st_size)
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the directory against other launchers; where locks do not work there, go on without."""
+        hold(self._directory, self._patience)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                fcntl.flock(self._directory, fcntl.LOCK_UN)
+
+    def appear(self) -> str:
+        """Give the temporary the target's name, which must not exist: "" or `exists`. Never over a file made meanwhile."""
+        try:
+            self._link(self._temporary, self._name)
+        except FileExistsError:
+            return "exists"
+        except OSError as error:
+            if error.errno not in _NO_HARD_LINKS:
+                raise
+            if self.status() is not None:
+                return "exists"
+            self._rename(self._temporary)
+        return ""
+
+    def take_over(self, expected: bytes) -> str:
+        """Rename the temporary over the target: "" or `changed`, where the target was written to up to the last moment.
+
+        The old file keeps a second name until it is known that what went was what was expected; else it comes back.
+        """
+        before = self._keep_old()
+        self._rename(self._temporary)
+        if before and not self._untouched(before, expected):
+            self._rename(self._backup)
+            self._backup = ""
+            return "changed"
+        return ""
+
+    def _keep_old(self) -> os.stat_result | None:
+        backup = fresh_name()
+        try:
+            self._link(self._name, backup)
+        except OSError as error:
+            if error.errno not in _NO_HARD_LINKS:
+                raise
+            return None
+        self._backup = backup
+        return os.stat(backup, dir_fd=self._directory, follow_symlinks=False)
+
+    def _untouched(self, before: os.stat_result, expected: bytes) -> bool:
+        now = os.stat(self._backup, dir_fd=self._directory, follow_symlinks=False)
+        moved = (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns)
+        racy = now.st_mtime_ns >= before.st_ctime_ns - GRANULARITY_NS
+        return (not moved and not racy) or self.digest(self._backup) == expected
+
+    def _link(self, old: str, new: str) -> None:
+        os.link(old, new, src_dir_fd=self._directory, dst_dir_fd=self._directory, follow_symlinks=False)
+
+    def _rename(self, name: str) -> None:
+        os.replace(name, self._name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
+        if name == self._temporary:
+            self._temporary = ""
+
+    @staticmethod
+    def tidy(directory: str) -> None:
+        """Remove temporaries of ours that no live process holds: what a killed launcher left beside durable files."""
+        try:
+            handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            names = [name for name in os.listdir(handle) if TEMPORARY.fullmatch(name)]
+            if names:
+                hold(handle, LOCK_SECONDS)
+            for name in names:
+                _remove_if_dead(handle, name)
+        except OSError:
+            return
+        finally:
+            os.close(handle)
+
+
+def _remove_if_dead(directory: int, name: str) -> None:
+    with suppress(OSError):
+        descriptor = os.open(name, READ, dir_fd=directory)
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(name, dir_fd=directory)
+        finally:
+            os.close(descriptor)
+
+
+def hold(descriptor: int, seconds: float = 0.0) -> None:
+    """Take an exclusive lock, waiting `seconds` at most; a file system without locks is taken as it is."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            if error.errno in _NO_LOCKS:
+                return
+            if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EINTR):
+                raise
+            if time.monotonic() >= end:
+                raise OSError(errno.EAGAIN, "another process holds the directory's lock") from error
+        time.sleep(_POLL_S)
+
+
+def open_directory(path: str, flush: Callable[[int], None]) -> int:
+    """A directory opened for work by descriptor, made (0700) with its missing parents, each made one flushed into its parent."""
+    missing: list[str] = []
+    while not os.path.lexists(path):
+        path, name = os.path.split(path)
+        missing.append(name)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    handle = os.open(path, flags)
+    try:
+        while missing:
+            name = missing.pop()
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=handle)
+                _flush_directory(handle, flush)
+            inner = os.open(name, flags | os.O_NOFOLLOW, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def flush_path(directory: str, flush: Callable[[int], None]) -> None:
+    """Make the names in a directory last; where a file system knows no such thing, nothing is to be done."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _flush_directory(handle, flush)
+    finally:
+        os.close(handle)
+
+
+def _flush_directory(handle: int, flush: Callable[[int], None]) -> None:
+    try:
+        flush(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise

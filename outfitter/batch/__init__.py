@@ -1,0 +1,1 @@
+"""One agent, once for each input."""

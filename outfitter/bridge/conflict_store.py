@@ -1,0 +1,176 @@
+"""Contents that could not become durable, kept under `conflicts/<run id>/` until somebody takes or drops them (spec/50).
+
+Each is a file named by 12 hex digits of what it is (its path and bytes, so that the same one is kept once) beside a small
+JSON index of the same name. Everything is 0600 in 0700.
+"""
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from blake3 import blake3
+
+from outfitter.atomic import Beside, fresh_name, hold, open_directory
+from outfitter.fs import copy_bytes, open_source, write_whole
+from outfitter.host import Unsaved
+
+_CONTENT = re.compile(r"[0-9a-f]{12}")
+_OPEN_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Kept(NamedTuple):
+    """One kept content. `place` is its absolute file, `size` in bytes, `kept_ns` when it was kept (wall clock).
+
+    `member` as in `Unsaved`.
+    """
+
+    id: str
+    run_id: str
+    place: str
+    path: str
+    durable: str
+    reason: str
+    credential: bool
+    size: int
+    kept_ns: int
+    member: str = ""
+
+
+def keep(conflicts: str, source: str, unsaved: Unsaved, flush: Callable[[int], None] = os.fsync) -> str:
+    """Copy `source` under `conflicts`; the absolute path of the copy. The same content for the same path is kept once."""
+    directory = open_directory(os.path.join(conflicts, unsaved.run_id), flush)
+    try:
+        Beside.tidy(os.path.join(conflicts, unsaved.run_id))
+        name = _keep_content(directory, source, unsaved, flush)
+        _keep_index(directory, name, unsaved, flush)
+        flush(directory)
+    finally:
+        os.close(directory)
+    return os.path.join(conflicts, unsaved.run_id, name)
+
+
+def _keep_content(directory: int, source: str, unsaved: Unsaved, flush: Callable[[int], None]) -> str:
+    descriptor, status = open_source(source)
+    temporary = fresh_name()
+    try:
+        out = os.open(temporary, _OPEN_NEW, 0o600, dir_fd=directory)
+        try:
+            hold(out)
+            os.fchmod(out, 0o600)
+            digest = copy_bytes(descriptor, out, status.st_size)
+            flush(out)
+        finally:
+            os.close(out)
+        name = blake3(os.fsencode(unsaved.path) + b"\0" + digest).hexdigest()[:12]
+        os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=directory)
+        raise
+    finally:
+        os.close(descriptor)
+    return name
+
+
+def _keep_index(directory: int, name: str, unsaved: Unsaved, flush: Callable[[int], None]) -> None:
+    if _exists(directory, name + ".json"):
+        return
+    fields = {**unsaved._asdict(), "kept_ns": time.time_ns()}
+    temporary = fresh_name()
+    out = os.open(temporary, _OPEN_NEW, 0o600, dir_fd=directory)
+    try:
+        write_whole(out, json.dumps(fields).encode())
+        flush(out)
+    finally:
+        os.close(out)
+    os.replace(temporary, name + ".json", src_dir_fd=directory, dst_dir_fd=directory)
+
+
+def _exists(directory: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def kept(conflicts: str) -> tuple[Kept, ...]:
+    """Everything kept, oldest first; a content whose index is missing or damaged is listed with what is known."""
+    found = [
+        _entry(conflicts, run, name)
+        for run in _names(conflicts)
+        for name in _names(os.path.join(conflicts, run))
+        if _CONTENT.fullmatch(name)
+    ]
+    return tuple(sorted((entry for entry in found if entry), key=lambda entry: (entry.kept_ns, entry.id)))
+
+
+def totals(conflicts: str) -> tuple[int, int]:
+    """How many contents are kept, and how many bytes they hold."""
+    count = size = 0
+    for run in _names(conflicts):
+        for name in _names(os.path.join(conflicts, run)):
+            if _CONTENT.fullmatch(name):
+                count += 1
+                with suppress(OSError):
+                    size += os.lstat(os.path.join(conflicts, run, name)).st_size
+    return count, size
+
+
+def drop(entry: Kept) -> None:
+    """Take a kept content and its index away, and its run's folder once that is empty."""
+    os.unlink(entry.place)
+    with suppress(OSError):
+        os.unlink(entry.place + ".json")
+    with suppress(OSError):
+        os.rmdir(os.path.dirname(entry.place))
+
+
+def _entry(conflicts: str, run: str, name: str) -> Kept | None:
+    place = os.path.join(conflicts, run, name)
+    try:
+        status = os.lstat(place)
+    except OSError:
+        return None
+    index = _index(place + ".json")
+    durable = _said(index, "durable", "")
+    return Kept(
+        id=name,
+        run_id=run,
+        place=place,
+        path=_said(index, "path", "?"),
+        durable=durable if os.path.isabs(durable) else "",
+        reason=_said(index, "reason", "its index is lost"),
+        credential=index.get("credential") is not False,
+        size=status.st_size,
+        kept_ns=index["kept_ns"] if isinstance(index.get("kept_ns"), int) else status.st_mtime_ns,
+        member=_said(index, "member", ""),
+    )
+
+
+def _said(index: dict[str, Any], name: str, otherwise: str) -> str:
+    value = index.get(name)
+    return value if isinstance(value, str) else otherwise
+
+
+def _index(path: str) -> dict[str, Any]:
+    try:
+        descriptor, status = open_source(path)
+        try:
+            value = json.loads(os.pread(descriptor, min(status.st_size, 1 << 20), 0))
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []

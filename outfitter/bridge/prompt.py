@@ -1,0 +1,171 @@
+"""`prompt` paths that a run changed, where there is somebody to ask: persist, discard, always (spec/50, seed 001)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from blake3 import blake3
+from returns.result import Failure, Result, Success
+
+from outfitter.bridge.context import Aftermath, Item, Topic, odd, unreadable, words
+from outfitter.bridge.files import Job, job, settle_all
+from outfitter.bridge.notices import SAMPLED, change_counts, listed
+from outfitter.host import Host
+from outfitter.model.outcome import Change
+from outfitter.model.projection import Record, State
+from outfitter.model.request import Notice
+from outfitter.model.settings import Scope, ScopeKind, Settings, StatePath
+from outfitter.settings.merge import merge_scopes
+from outfitter.settings.state_persistence import SECTION, entries, resolution
+from outfitter.settings.yaml_edit import splice
+
+_ORDER: tuple[ScopeKind, ...] = ("project-local", "project", "home-local", "home", "remote", "default")
+_WANTED = "symlink"
+
+
+def record_always(host: Host, settings: Settings, record: Record, state: State) -> Notice:
+    """Record `<path>: symlink` where the setting that asked stands; a notice if it now wins, else a warning that says why not."""
+    if _WANTED not in state.allowed:
+        return _failed(state, f"{state.key} does not allow {_WANTED}")
+    if state.scope == "remote":
+        return _failed(state, f"it was decided by {state.origin or 'a remote source'}, which is never written to")
+    path = "settings.local.yml"
+    try:
+        kind, path = local_scope(host, settings, record, state)
+        why = _write(host, record, state, path) or _unproved(host, settings, record, state, kind, path)
+    except OSError as error:
+        why = words(error)
+    if why:
+        return _failed(state, f"{path}: {why}")
+    return Notice("notice", "always-recorded", f"{path} now says {state.key}: {_WANTED}")
+
+
+def local_scope(host: Host, settings: Settings, record: Record, state: State) -> tuple[ScopeKind, str]:
+    """The scope whose local file records the choice: that of the setting, else the project's if it has a tree, else the home's."""
+    project = posixpath.join(record.project_root, ".agents")
+    home = posixpath.join(record.home, ".agents")
+    in_project = state.scope in ("project", "project-local") or (
+        state.scope == "default" and project != home and _has_tree(host, settings, project)
+    )
+    kind: ScopeKind = "project-local" if in_project else "home-local"
+    return kind, posixpath.join(project if in_project else home, "settings.local.yml")
+
+
+def _has_tree(host: Host, settings: Settings, project: str) -> bool:
+    return any(posixpath.dirname(scope.path) == project for scope in settings.scopes) or bool(
+        host.sources.names(project)
+    )
+
+
+def _write(host: Host, record: Record, state: State, path: str) -> str:
+    content = host.sources.read(path)
+    expected = None if content is None else blake3(content).digest()
+
+    def write(made: bytes) -> str:
+        return host.durable.write(path, made, expected, None)
+
+    return override_text(content or b"", state.key, state.form, record.harness).map(write).lash(Success).value_or("")
+
+
+def _unproved(host: Host, settings: Settings, record: Record, state: State, kind: ScopeKind, path: str) -> str:
+    document = host.sources.document(path, "yaml")
+    if document is None or document.problems or not isinstance(document.value, Mapping):
+        return "it could not be read back"
+    fresh = Scope(kind, path, posixpath.dirname(path), document.value, document.positions, True)
+    scopes = [scope for scope in settings.scopes if scope.path != path] + [fresh]
+    scopes.sort(key=lambda scope: _ORDER.index(scope.kind))
+    merged = merge_scopes(scopes)
+    seen = Settings(merged.values, merged.origins, merged.overridden, tuple(scopes))
+    declared = StatePath(state.key, "prompt", state.allowed, scratch=state.scratch)  # type: ignore[arg-type]
+    won = resolution(declared, entries(seen, record.harness))
+    return (
+        "" if won.strategy == _WANTED else f"it was written, but {state.key}: {won.strategy} of {won.origin.path} wins"
+    )
+
+
+def _failed(state: State, why: str) -> Notice:
+    text = f"{state.key}: saved this once, but the choice could not be recorded: {why}"
+    return Notice("warning", "always-not-recorded", text)
+
+
+TOPIC: Topic = "persisted change"
+
+
+class Asked(NamedTuple):
+    """What came of the questions: an item a change, what to tell, and the state paths that were asked about."""
+
+    items: tuple[Item, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    keys: frozenset[str] = frozenset()
+
+
+def ask_all(host: Host, settings: Settings | None, after: Aftermath, by_state: dict[State, list[Change]]) -> Asked:
+    """One question a changed `prompt` path; none without a terminal on both sides, or in recovery (`settings` None)."""
+    if settings is None or not after.record.interactive:
+        return Asked()
+    items: list[Item] = []
+    notices: list[Notice] = []
+    for state, changes in by_state.items():
+        answer, remark = host.terminal.ask(question(state, changes))
+        if remark:
+            notices.append(Notice("warning", "prompt-discarded", f"{state.key}: {remark}"))
+        if answer == "discard":
+            items += [Item(change.path, "discarded", TOPIC) for change in changes]
+            continue
+        items += persist(after, state, changes)
+        if answer == "always":
+            notices.append(record_always(host, settings, after.record, state))
+    return Asked(tuple(items), tuple(notices), frozenset(state.key for state in by_state))
+
+
+def question(state: State, changes: list[Change]) -> str:
+    """What happened to the path and where it would go, in one line; a name cannot command the terminal."""
+    inside = f" ({listed([change.path for change in changes], SAMPLED)})" if state.key.endswith("/") else ""
+    text = f"{state.key} changed in this run: {change_counts(changes)}{inside}. Copy to {state.durable}?"
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def persist(after: Aftermath, state: State, changes: list[Change]) -> Iterator[Item]:
+    """Copy each change to its durable place once, by the three-way rule; never deleting."""
+    return settle_all(after, (_job(after, state, change) for change in changes))
+
+
+def _job(after: Aftermath, state: State, change: Change) -> Job | Item:
+    if change.outcome == "unreadable":
+        return unreadable(change, TOPIC)
+    if change.change == "deleted":
+        return Item(change.path, "discarded", TOPIC, "odd", "a deletion is never carried over")
+    if change.change == "mode":
+        return Item(change.path, "discarded", TOPIC, "odd", "an execute bit alone is not carried over")
+    inside = state.key.endswith("/")
+    target = posixpath.join(state.durable, change.path[len(state.key) :]) if inside else state.durable
+    made = job(after, change.path, target, TOPIC, "persisted", after.seeded(change.path), after.behind(change.path))
+    if made is not None:
+        return made
+    now = after.now(change.path)
+    if inside and now is not None and now.tag == "d":
+        return Item(change.path, "persisted", TOPIC)
+    return odd(after, change, TOPIC, change.note or "no regular file", state.key)
+
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def override_text(content: bytes, key: str, form: str, harness: str, strategy: str = "symlink") -> Result[bytes, str]:
+    """A settings file's bytes (b"" for a new one) with `state_persistence: {<key>: <strategy>}` set, all else as it was.
+
+    `form` "harness" puts it into the block of `harness`, any other one among the plain keys. The reason for a refusal:
+    the file is no UTF-8 or no YAML that can be edited safely.
+    """
+    from outfitter.syntax.fault import TextError
+    from outfitter.syntax.text import decode
+
+    try:
+        text = decode(content)
+    except TextError as error:
+        return Failure(error.message)
+    path = (SECTION, harness, key) if form == "harness" else (SECTION, key)
+    mark = _MARK if content.startswith(_MARK) else b""
+    return splice(text, path, strategy).map(lambda new: mark + new.encode())

@@ -1,0 +1,170 @@
+"""What in a layer's listing cannot be used and is skipped, each with one warning (spec/10 hostile input, spec/15 V5 and V10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from outfitter.catalog.agents import sites
+from outfitter.catalog.fields import is_readable, portable
+from outfitter.catalog.skills import manifest_of, sites_in
+from outfitter.catalog.tree_reader import Demand
+from outfitter.model.layers import Entry, Layer
+from outfitter.model.request import Notice
+from outfitter.model.settings import Settings
+from outfitter.sync.sources import repository_of, uri_of, without_credentials
+
+FOLDERS = ("agents", "skills", "knowledge", "commands", "deepwork")
+FILES = ("agents.md", "AGENTS.md", "system-prompt.md", "mcp.json", "mcp_config.json", "models.json")
+RESOURCE_FILES = ("agent.md", "AGENT.md", "config.json", "mcp.json", "mcp_config.json", "SKILL.md", "skill.md")
+_LINK_HINT = "this looks like a link that git could not create (core.symlinks)"
+
+
+def layer_notices(demand: Demand) -> tuple[Notice, ...]:
+    """One warning for each entry of a layer that stands where a resource should and cannot be one."""
+    if "health" not in demand.memo:
+        found = [notice for number in range(len(demand.trees)) for notice in _of_layer(demand, number)]
+        demand.memo["health"] = tuple(found)
+    notices: tuple[Notice, ...] = demand.memo["health"]
+    return notices
+
+
+def _of_layer(demand: Demand, number: int) -> list[Notice]:
+    tree = demand.layer(number)
+    found: list[Notice] = []
+    for entry in tree.entries.values():
+        if entry.kind not in ("file", "directory"):
+            found += _unusable(demand, number, entry)
+        elif "/" not in entry.path:
+            found += _wrong_kind(demand, number, entry)
+        elif entry.kind == "directory":
+            found += _misplaced(tree, entry)
+    return found
+
+
+def _unusable(demand: Demand, number: int, entry: Entry) -> list[Notice]:
+    tree = demand.layer(number)
+    if not _stands_for_a_resource(demand, number, entry.path):
+        return []
+    boundary = "the repository" if tree.kind == "project" else "its source"
+    why = {
+        "outside": f"points outside {boundary} ({entry.target})",
+        "dangling": f"points nowhere ({entry.target})",
+        "unreadable": "cannot be read",
+    }.get(entry.kind, "is no regular file")
+    return [_skipped(tree, entry.path, why)]
+
+
+def _stands_for_a_resource(demand: Demand, number: int, path: str) -> bool:
+    """Whether a resource, or a file of one that is read, is looked for at a path; what is inside a skill is its own affair."""
+    head, _, rest = path.partition("/")
+    folder, _, leaf = rest.rpartition("/")
+    if not rest:
+        return head in FILES or head in FOLDERS
+    if head not in FOLDERS or not folder or leaf in RESOURCE_FILES:
+        return head in FOLDERS
+    return head == "skills" and not manifest_of(demand, number, f"{head}/{folder}")
+
+
+def _wrong_kind(demand: Demand, number: int, entry: Entry) -> list[Notice]:
+    tree = demand.layer(number)
+    if entry.path in FOLDERS and entry.kind == "file":
+        document = demand.document(number, entry.path, "text")
+        text = document.text.strip() if document else ""
+        looks = 0 < len(text) < 512 and "\n" not in text and text.startswith((".", "/")) and "/" in text
+        return [_skipped(tree, entry.path, "is a file, not a folder", _LINK_HINT if looks else "")]
+    if entry.path in FILES and entry.kind == "directory":
+        return [_skipped(tree, entry.path, "is a folder, not a file")]
+    return []
+
+
+def _misplaced(tree: Layer, entry: Entry) -> list[Notice]:
+    """A folder in a manifest's place, or one whose name is no id."""
+    parts = entry.path.split("/")
+    if parts[0] not in ("agents", "skills"):
+        return []
+    name = parts[-1]
+    if len(parts) == 3 and name in RESOURCE_FILES:
+        return [_skipped(tree, entry.path, "is a folder, not a file")]
+    if len(parts) == 2 and not is_readable(name) and not name.startswith(("_", ".")):
+        return [_skipped(tree, entry.path, "is no id", f"rename to {portable(name)}")]
+    return []
+
+
+def _skipped(tree: Layer, path: str, why: str, hint: str = "") -> Notice:
+    return Notice("warning", "entry-skipped", f"{tree.root}/{path} {why}; skipped", hint)
+
+
+def ambiguities(demand: Demand, settings: Settings) -> tuple[Notice, ...]:
+    """Warnings that name the winner, for `validate`, `list` and `sync` only."""
+    return (*source_ambiguities(settings), *_rivals(demand))
+
+
+def source_ambiguities(settings: Settings) -> tuple[Notice, ...]:
+    """Of the settings alone: one repository at several refs, and a `sources` list that drops a repository of a lower scope."""
+    return (*_refs(settings), *_dropped(settings))
+
+
+def _refs(settings: Settings) -> list[Notice]:
+    refs: dict[str, list[str]] = {}
+    for entry in _entries(settings.values.get("sources")):
+        address = _address(entry)
+        if repository_of(entry):
+            refs.setdefault(address, []).append(str(entry.get("ref") or "its default branch"))
+    return [
+        Notice("warning", "source-refs", f"source {address} is declared at {' and '.join(found)}; {found[0]} wins")
+        for address, several in refs.items()
+        if len(found := list(dict.fromkeys(several))) > 1
+    ]
+
+
+def _dropped(settings: Settings) -> list[Notice]:
+    lists = [(scope, _entries(scope.values.get("sources"))) for scope in settings.scopes if scope.values.get("sources")]
+    if len(lists) < 2:
+        return []
+    winner, kept = lists[0]
+    addresses = {_address(entry) for entry in kept}
+    found: list[Notice] = []
+    for scope, entries in lists[1:]:
+        for entry in entries:
+            if _address(entry) not in addresses:
+                text = f"{winner.path}: its sources replace those of {scope.path} and drop {_address(entry)}"
+                found.append(
+                    Notice("warning", "source-dropped", text, "a list replaces the lower one whole; repeat the entry")
+                )
+    return found
+
+
+def _rivals(demand: Demand) -> list[Notice]:
+    """One id in several sources, where no tree of the project or the home decides it anyway."""
+    found: list[Notice] = []
+    for kind, ids in (("agent", _agent_layers(demand)), ("skill", _skill_layers(demand))):
+        for name, layers in sorted(ids.items()):
+            if len(layers) > 1 and all(demand.layer(layer).kind == "source" for layer in layers):
+                labels = [demand.layer(layer).label for layer in layers]
+                text = f"{kind} {name!r} is in {' and '.join(labels)}; {labels[0]} wins"
+                found.append(Notice("warning", "slug-rivals", text))
+    return found
+
+
+def _agent_layers(demand: Demand) -> dict[str, list[int]]:
+    return {name: sorted({site.layer for site in found}) for name, found in sites(demand).items()}
+
+
+def _skill_layers(demand: Demand) -> dict[str, list[int]]:
+    layers: dict[str, list[int]] = {}
+    for layer in range(len(demand.trees)):
+        for site in sites_in(demand, layer, "skills"):
+            layers.setdefault(site.qualified, []).append(layer)
+    return layers
+
+
+def _entries(value: Any) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+
+
+def _address(entry: Mapping[str, Any]) -> str:
+    repository = repository_of(entry)
+    if not repository:
+        return str(entry.get("path", ""))
+    return without_credentials(uri_of(repository)).removesuffix("/").removesuffix(".git")

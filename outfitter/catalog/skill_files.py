@@ -1,0 +1,222 @@
+"""The files of a skill: its own, and the references, scripts and assets that front matter adds (spec/10)."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from outfitter.catalog.fields import Fields, Origin, Source
+from outfitter.catalog.prompts import STATES, locate, refused
+from outfitter.catalog.skills import SkillSite
+from outfitter.catalog.tree_reader import DEEP, Demand
+from outfitter.model.composition import Part
+from outfitter.model.layers import Document, Entry
+from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
+
+# Outfitter's own keys: what they add lands in the skill's folder, so that the projected copy needs them no more.
+SECTIONS = ("references", "scripts", "assets")
+_TOP = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:")
+
+
+def manifest(name: str, document: Document) -> str:
+    """The text of a skill's manifest under the name it is projected with.
+
+    `name` is set where it differs or is missing, near-YAML lines are quoted rightly, resolved sections are dropped.
+    """
+    if document.value is None:
+        return f"---\nname: {name}\n---\n{document.text}"
+    values: Mapping[str, Any] = document.value
+    head, body = _halves(document.text)
+    blocks = _blocks(head)
+    rewritten = {entry for notice in document.notices if notice.code == "near-yaml" for entry in _quoted(notice.hint)}
+    kept: list[str] = []
+    for key, lines in blocks:
+        if key == "name" and str(values.get("name", "")) != name:
+            continue
+        if key in SECTIONS and _is_sources(values.get(key)):
+            continue
+        kept += [f"{key}: {json.dumps(values[key], ensure_ascii=False)}\n"] if key in rewritten else lines
+    if str(values.get("name", "")) != name:
+        kept.insert(0, f"name: {name}\n")
+    return "".join(("---\n", *kept, "---\n", body))
+
+
+def _halves(text: str) -> tuple[list[str], str]:
+    """Front matter lines (without fences) and body, line ends as they are."""
+    lines = re.split(r"(?<=\n)", text)
+    end = next(number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---")
+    return lines[1:end], "".join(lines[end + 1 :])
+
+
+def _blocks(lines: list[str]) -> list[tuple[str, list[str]]]:
+    """Front matter lines grouped by the top-level key they belong to; what comes before the first has none."""
+    found: list[tuple[str, list[str]]] = [("", [])]
+    for line in lines:
+        top = _TOP.match(line)
+        if top:
+            found.append((top.group(1), [line]))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def _quoted(hint: str) -> tuple[str, ...]:
+    """The key whose right spelling a near-YAML remark gives (`write key: "…"`)."""
+    match = re.match(r"write ([A-Za-z_][\w-]*):", hint)
+    return (match.group(1),) if match else ()
+
+
+def _is_sources(value: Any) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return any(isinstance(item, Mapping) and ("file" in item or "repo_file" in item) for item in items)
+
+
+_GLOB = re.compile(r"[*?\[]")
+
+
+class Gathered(NamedTuple):
+    """Files that travel with a skill, sorted by where they land, and what was wrong."""
+
+    files: tuple[Part, ...] = ()
+    extras: tuple[Part, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def gather(demand: Demand, site: SkillSite, document: Document, added: Iterable[Source]) -> Gathered:
+    """Everything in a skill's folder but its manifest, and what its front matter and the loadout (`added`) put into its sections."""
+    files: list[Part] = []
+    notices: list[Notice] = []
+    for entry in demand.below(site.layer, site.path):
+        inside = entry.path[len(site.path) + 1 :]
+        if ".git" in inside.split("/") or entry.path == site.manifest:
+            continue
+        if entry.kind == "file":
+            files.append(Part(entry.target, inside, entry.executable))
+        elif entry.kind != "directory":
+            where = demand.place(site.layer, entry.path)
+            notices.append(Notice("warning", "entry-skipped", f"{where} {STATES[entry.kind]}; skipped"))
+    extras, problems, more = _extras(demand, site, document, tuple(added), {part.path for part in files})
+    return Gathered(tuple(files), extras, problems, (*notices, *more))
+
+
+def _extras(
+    demand: Demand, site: SkillSite, document: Document, added: tuple[Source, ...], shipped: set[str]
+) -> tuple[tuple[Part, ...], tuple[Problem, ...], tuple[Notice, ...]]:
+    values: Mapping[str, object] = document.value if isinstance(document.value, Mapping) else {}
+    home = Origin(site.layer, document.path, document.positions)
+    wanted = {key: value for key in SECTIONS if _names_files(value := values.get(key))}
+    fields = Fields(wanted, {}, home)
+    landed: dict[str, Part] = {}
+    bases = {"/".join(path.split("/")[:2]) for path in shipped}
+    problems: list[Problem] = []
+    notices: list[Notice] = []
+    for section in SECTIONS:
+        for source in (*fields.sources(section), *(added if section == "references" else ())):
+            meant = expand(demand, source, section)
+            problems += meant.problems
+            notices += meant.notices
+            for base, parts in meant.groups:
+                if base in bases:
+                    place = source.place
+                    text = f"{source.path!r} lands on {base}, which is there already"
+                    problems.append(Problem(place.path, text, place.key, place.at, "rename one of the two"))
+                bases.add(base)
+                landed.update({part.path: part for part in parts})
+    ordered = tuple(landed[path] for path in sorted(landed))
+    return ordered, (*fields.problems, *problems), tuple(notices)
+
+
+def _names_files(value: object) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return any(isinstance(item, Mapping) and ("file" in item or "repo_file" in item) for item in items)
+
+
+class Meant(NamedTuple):
+    """What one source means: by the base name under which each entry lands, its files; and what was wrong."""
+
+    groups: tuple[tuple[str, tuple[Part, ...]], ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def expand(demand: Demand, source: Source, section: str) -> Meant:
+    """The files that one source means: a file, a whole directory, or what a pattern matches; each lands by its base name."""
+    if _GLOB.search(source.path):
+        return _matched(demand, source, section)
+    found = locate(demand, source, "")
+    said = Meant((), (found.problem,) if found.problem else (), (found.notice,) if found.notice else ())
+    return _landed(demand, found.layer, (found.entry,), section) if found.entry else said
+
+
+def _landed(demand: Demand, layer: int, entries: Iterable[Entry], section: str) -> Meant:
+    """Files as they are, directories whole; a link in one that leads out or nowhere is left out with a warning."""
+    groups: list[tuple[str, tuple[Part, ...]]] = []
+    notices: list[Notice] = []
+    for entry in entries:
+        base = f"{section}/{posixpath.basename(entry.path)}"
+        below = demand.below(layer, entry.path) if entry.kind == "directory" else [entry]
+        inside = len(entry.path)
+        parts = (Part(one.target, base + one.path[inside:], one.executable) for one in below if one.kind == "file")
+        groups.append((base, tuple(parts)))
+        for one in below:
+            if one.kind not in ("file", "directory"):
+                text = f"{demand.place(layer, one.path)} {STATES[one.kind]}; skipped"
+                notices.append(Notice("warning", "entry-skipped", text))
+    return Meant(tuple(groups), (), tuple(notices))
+
+
+def _matched(demand: Demand, source: Source, section: str) -> Meant:
+    place = source.place
+    wrong = refused(source.path)
+    if wrong:
+        return Meant((), (Problem(place.path, wrong, place.key, place.at),))
+    layer = demand.repository if source.repository else place.layer
+    matching = _matching(demand, layer, posixpath.normpath(source.path))
+    if matching or demand.wants:
+        return _landed(demand, layer, matching, section)
+    text = f"{source.path!r} matches nothing"
+    if source.repository:
+        return Meant((), (), (Notice("warning", "repo-file-missing", f"{place.path}: {place.key}: {text}"),))
+    return Meant((), (Problem(place.path, text, place.key, place.at),))
+
+
+def _matching(demand: Demand, layer: int, pattern: str) -> list[Entry]:
+    """The entries that a pattern means, sorted by path; across folders (`**`) only files."""
+    first = _GLOB.search(pattern)
+    fixed = pattern[: first.start() if first else 0].rpartition("/")[0]
+    deep = "**" in pattern
+    depth = DEEP if deep else pattern.count("/") - (fixed.count("/") + 1 if fixed else 0) + 1
+    if fixed:
+        demand.find(layer, fixed)
+    demand.listed(layer, fixed, depth)
+    kinds = ("file",) if deep else ("file", "directory")
+    compiled = _pattern(pattern)
+    entries = demand.layer(layer).entries.items()
+    return [entry for path, entry in sorted(entries) if entry.kind in kinds and compiled.fullmatch(path)]
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    """A glob as an expression over whole paths: `*` and `?` stay inside one name, `**/` spans folders."""
+    out = ""
+    rest = pattern
+    while rest:
+        if rest.startswith("**/"):
+            out, rest = out + "(?:[^/]+/)*", rest[3:]
+        elif rest.startswith("**"):
+            out, rest = out + ".*", rest[2:]
+        elif rest[0] == "*":
+            out, rest = out + "[^/]*", rest[1:]
+        elif rest[0] == "?":
+            out, rest = out + "[^/]", rest[1:]
+        elif rest[0] == "[" and "]" in rest[2:]:
+            end = rest.index("]", 2)
+            inner = rest[1:end].replace("\\", "\\\\").replace("/", "")
+            out, rest = out + f"[{'^' + inner[1:] if inner[:1] == '!' else inner}]", rest[end + 1 :]
+        else:
+            out, rest = out + re.escape(rest[0]), rest[1:]
+    return re.compile(out)

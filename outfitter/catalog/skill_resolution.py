@@ -1,0 +1,130 @@
+"""A loadout's skills with their files: each resolved in its declarer's namespace, under one flat name (spec/10, spec/15 V7, V9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from outfitter.catalog.fields import Place, SkillPick, Source
+from outfitter.catalog.skills import SkillSite, resolve, why_missing
+from outfitter.catalog.tree_reader import Demand
+from outfitter.model.composition import Skill
+from outfitter.model.layers import Document
+from outfitter.model.request import Notice, Problem
+from outfitter.model.value import NamedTuple
+
+
+class Loading(NamedTuple):
+    """The skills in order, the flat name of each folder (by physical path), and what was wrong."""
+
+    skills: tuple[Skill, ...]
+    names: Mapping[str, str]
+    problems: tuple[Problem, ...]
+    notices: tuple[Notice, ...]
+
+
+class _Pick(NamedTuple):
+    site: SkillSite
+    physical: str
+    owner: str
+    references: tuple[Source, ...]
+
+
+def skills(demand: Demand, picks: tuple[tuple[SkillPick, str], ...], taken: Mapping[str, str]) -> Loading:
+    """Resolve and gather the picks of a loadout; `taken` are flat names that other folders have already, by physical path."""
+    problems: list[Problem] = []
+    notices: list[Notice] = []
+    chosen: dict[str, _Pick] = {}
+    for pick, owner in picks:
+        site = _site(demand, pick, owner, notices)
+        if site:
+            entry = demand.entry(site.layer, site.path)
+            physical = entry.target if entry else site.path
+            before = chosen.get(physical)
+            references = tuple(dict.fromkeys((*(before.references if before else ()), *pick.references)))
+            chosen[physical] = _Pick(site, physical, before.owner if before else owner, references)
+    names = _flat_names(list(chosen.values()), taken)
+    made = [_skill(demand, pick, names[pick.physical], problems, notices) for pick in chosen.values()]
+    return Loading(tuple(skill for skill in made if skill), names, tuple(problems), tuple(notices))
+
+
+def where(place: Place) -> str:
+    """A place as a message begins with it."""
+    line = f"{place.path}:{place.at.line}" if place.at.line else place.path
+    return f"{line}: {place.key}" if place.key else line
+
+
+def _site(demand: Demand, pick: SkillPick, owner: str, notices: list[Notice]) -> SkillSite | None:
+    found = resolve(demand, pick.slug, owner)
+    if found.site is None:
+        if not demand.wants:
+            message, hint = why_missing(demand, pick.slug, owner)
+            notices.append(Notice("warning", "skill-missing", f"{where(pick.place)}: {message}", hint))
+        return None
+    if found.hidden:
+        place = demand.place(found.site.layer, found.site.manifest)
+        notices.append(Notice("notice", "skill-off", f"skill {pick.slug!r} is switched off ({place})"))
+        return None
+    if found.rivals:
+        text = f"{where(pick.place)}: {pick.slug!r} may be {' or '.join(found.rivals)}; {found.rivals[0]} is taken"
+        notices.append(Notice("warning", "skill-ambiguous", text, "write the longer name"))
+    return found.site
+
+
+def _flat_names(picks: list[_Pick], taken: Mapping[str, str]) -> dict[str, str]:
+    """One name for each folder: its leaf; where two meet, the category's spelling, then the declaring agent's."""
+    names = {pick.physical: taken[pick.physical] for pick in picks if pick.physical in taken}
+    used = set(taken.values())
+    leaves = [pick.site.leaf for pick in picks]
+    for pick in reversed(picks):
+        if pick.physical in names:
+            continue
+        leaf, flat = pick.site.leaf, pick.site.qualified.replace("/", "-")
+        base = [leaf, flat] if leaves.count(leaf) == 1 or flat == leaf else [flat]
+        more = [f"{pick.owner}-{flat}"] if pick.owner else []
+        numbered = (f"{flat}-{number}" for number in range(2, len(picks) + len(used) + 3))
+        name = next(name for name in (*base, *more, *numbered) if name not in used)
+        used.add(name)
+        names[pick.physical] = name
+    return names
+
+
+def skill_of(demand: Demand, site: SkillSite) -> Skill | None:
+    """One skill as its tree defines it, under its own name; None where its manifest cannot be read."""
+    entry = demand.entry(site.layer, site.path)
+    return _skill(demand, _Pick(site, entry.target if entry else site.path, "", ()), site.leaf, [], [])
+
+
+def _skill(demand: Demand, pick: _Pick, name: str, problems: list[Problem], notices: list[Notice]) -> Skill | None:
+    from outfitter.catalog.skill_files import gather, manifest
+
+    document = demand.document(pick.site.layer, pick.site.manifest, "markdown")
+    if document is None:
+        return None
+    problems += document.problems
+    notices += document.notices
+    if document.problems:
+        return None
+    gathered = gather(demand, pick.site, document, pick.references)
+    problems += gathered.problems
+    notices += gathered.notices
+    for part in (*gathered.files, *gathered.extras):
+        demand.digest(part.source)
+    description = _description(document)
+    if not description:
+        text = f"{document.path}: no description; programs drop a skill without one"
+        notices.append(Notice("warning", "skill-description", text))
+    return Skill(
+        id=name,
+        source=pick.physical,
+        manifest=manifest(name, document),
+        description=description,
+        layer=demand.layer(pick.site.layer).label,
+        agent=pick.owner,
+        files=gathered.files,
+        extras=gathered.extras,
+    )
+
+
+def _description(document: Document) -> str:
+    value = document.value.get("description") if isinstance(document.value, Mapping) else None
+    return str(value).strip() if value is not None else ""

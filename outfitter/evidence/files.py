@@ -1,0 +1,202 @@
+"""The evidence pair on disk: both files or neither, 0600 in 0700 (spec/70)."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from typing import Any, Literal, NamedTuple
+
+from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
+from outfitter.evidence.verify import Mismatch, compare, upgraded
+from outfitter.fs import put_json, read_document
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_STAGING = ".outfitter-"
+# Between making its staging directory and taking the lock on it a live launcher needs microseconds.
+_SETTLED_SECONDS = 1.0
+
+
+def check_root(root: str) -> str:
+    """ "" if a pair may be written to `root`, else why not: it must be absent or an empty directory, its parent writable."""
+    parent = os.path.dirname(root) or "/"
+    if os.path.islink(root) or (os.path.exists(root) and not os.path.isdir(root)):
+        return "is not a directory"
+    if os.path.isdir(root):
+        return _unusable(root)
+    if not os.path.isdir(parent):
+        return "its parent directory does not exist"
+    return _writable(parent)
+
+
+def write_pair(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    """Write the pair (or, without a trace, the result alone) so that a reader sees all of it or nothing.
+
+    A sibling temporary directory is filled, flushed and renamed over `root`. Where a rename cannot replace it (a mount
+    point, a parent that is not ours to write in), the files are written inside: trace, flush, then the result by rename.
+    Raises `OSError`.
+    """
+    try:
+        _write_beside(root, trace, result)
+    except OSError:
+        if not os.path.isdir(root) or os.listdir(root):
+            raise
+        _write_inside(root, trace, result)
+
+
+def _writable(directory: str) -> str:
+    return "" if os.access(directory, os.W_OK | os.X_OK) else f"cannot write in {directory}"
+
+
+def _unusable(root: str) -> str:
+    """Why an existing directory cannot take a pair and become private."""
+    try:
+        if os.listdir(root):
+            return "is not empty: an attempt gets a fresh directory"
+    except OSError as error:
+        return error.strerror or str(error)
+    if os.geteuid() not in (0, os.stat(root).st_uid):
+        return "belongs to another user"
+    return _writable(root)
+
+
+def _write_beside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    _tidy(root)
+    staging = f"{root}{_STAGING}{os.urandom(6).hex()}.tmp"
+    os.mkdir(staging, 0o700)
+    held = os.open(staging, _DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        _fill(staging, trace, result)
+        os.rename(staging, root)
+        _flush(os.path.dirname(root))
+    finally:
+        os.close(held)
+        _discard(staging)
+
+
+def _tidy(root: str) -> None:
+    """Take away what a launcher that was killed while it wrote a pair for the same root left beside it; a live one holds its own."""
+    parent, name = os.path.split(root)
+    try:
+        beside = os.listdir(parent)
+    except OSError:
+        return
+    for found in beside:
+        if found.startswith(name + _STAGING) and found.endswith(".tmp"):
+            staging = os.path.join(parent, found)
+            try:
+                held = os.open(staging, _DIRECTORY)
+                try:
+                    if time.time() - os.fstat(held).st_ctime > _SETTLED_SECONDS:
+                        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        _discard(staging)
+                finally:
+                    os.close(held)
+            except OSError:
+                continue
+
+
+def _fill(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    if trace is not None:
+        _put(root, TRACE_PATH, trace)
+    _put(root, RESULT_PATH, result)
+    _flush(root)
+
+
+def _write_inside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    os.chmod(root, 0o700)
+    hidden = RESULT_PATH + f".{os.urandom(6).hex()}.tmp"
+    try:
+        if trace is not None:
+            _put(root, TRACE_PATH, trace)
+            _flush(root)
+        _put(root, hidden, result)
+        os.rename(os.path.join(root, hidden), os.path.join(root, RESULT_PATH))
+    except OSError:
+        _discard(root, (hidden, TRACE_PATH, "trace", "result"))
+        raise
+    _flush(os.path.join(root, os.path.dirname(RESULT_PATH)))
+    _flush(root)
+
+
+def _put(root: str, relative: str, value: dict[str, Any]) -> None:
+    path = os.path.join(root, relative)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    put_json(path, value)
+    _flush(os.path.dirname(path))
+
+
+def _flush(directory: str) -> None:
+    descriptor = os.open(directory or "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _discard(root: str, names: tuple[str, ...] = (TRACE_PATH, RESULT_PATH, "trace", "result", "")) -> None:
+    """Remove what is left of a staging directory, or of a root that could not be filled: only names of our own."""
+    for relative in names:
+        path = os.path.join(root, relative)
+        try:
+            os.rmdir(path) if relative in ("trace", "result", "") else os.unlink(path)
+        except OSError:
+            continue
+
+
+SCHEMAS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "schemas")
+
+
+class Pair(NamedTuple):
+    """A pair as found: both documents at the current schema version where they could be read, and what does not hold."""
+
+    trace: Any
+    result: Any
+    mismatches: tuple[Mismatch, ...]
+
+    @property
+    def is_lone_veto(self) -> bool:
+        """Whether there is no trace, and a valid result says of itself that it stands alone: the harness was never started."""
+        valid = isinstance(self.result, dict) and not any(row.file == "result" for row in self.mismatches)
+        return self.trace is None and valid and self.result["trace_path"] is None
+
+
+def read_pair(root: str) -> Pair:
+    """Read and judge the pair under `root`; comparing needs both files readable and valid."""
+    trace, trace_faults = _read(root, "trace", TRACE_PATH)
+    result, result_faults = _read(root, "result", RESULT_PATH)
+    faults = (*trace_faults, *result_faults)
+    if not faults:
+        faults = compare(trace, result)
+    return Pair(trace, result, faults)
+
+
+def schema_faults(value: Any, file: Literal["trace", "result"]) -> tuple[Mismatch, ...]:
+    """Every place where a document does not fit the schema that ships with the package."""
+    import jsonschema_rs
+
+    schema, _ = read_document(os.path.join(SCHEMAS, f"{file}.json"))
+    validator = jsonschema_rs.validator_for(schema)
+    # Names that are not UTF-8 are lone surrogates here, which the library cannot quote; no schema asks after them.
+    quotable = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return tuple(
+        Mismatch("schema", file, ".".join(map(str, fault.instance_path)) or "(root)", _first_line(fault.message))
+        for fault in validator.iter_errors(quotable)
+    )
+
+
+def _read(root: str, file: Literal["trace", "result"], relative: str) -> tuple[Any, tuple[Mismatch, ...]]:
+    value, why = read_document(os.path.join(root, relative))
+    if why:
+        kind: Literal["missing", "malformed"] = "missing" if why == "missing" else "malformed"
+        return None, (Mismatch(kind, file, relative, "not there" if kind == "missing" else why),)
+    value, refused = upgraded(value, file)
+    return value, (refused,) if refused else schema_faults(value, file)
+
+
+def _first_line(message: str) -> str:
+    """The schema library quotes whole values: one line of them is enough."""
+    line = message.splitlines()[0] if message else ""
+    return line if len(line) <= 200 else line[:197] + "..."

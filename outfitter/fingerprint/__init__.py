@@ -1,0 +1,1 @@
+"""Fingerprints of directory trees: listed, compared with what is known, hashed."""

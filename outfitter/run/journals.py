@@ -1,0 +1,221 @@
+"""Journals as they are found: read with care, and claimed by the lock of their run directory (spec/50, "killed outright")."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from typing import Literal
+
+from attrs import evolve
+
+from outfitter.host import Journalled, Token
+from outfitter.model.projection import Record
+from outfitter.model.request import Ambient
+from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
+from outfitter.run.record import decode
+
+JOURNAL_LIMIT = 64 * 1024 * 1024
+HOUR_NS = 3600 * 1_000_000_000
+LOCK_GONE = "its lock file is gone"
+Condition = Literal["live", "dead", "gone", "other", "unreadable"]
+
+
+def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
+    """Each dead launcher's record that is still to be finished, its run directory locked by us.
+
+    Runs that were given up as `unsaved`, or kept on purpose, are not among them. A journal whose run directory is gone
+    is forgotten on the way, so that it is not looked at again.
+    """
+    _tidy(ambient)
+    for found in read_all(ambient):
+        if found.record is None or found.record.phase in ("unsaved", "retained"):
+            continue
+        record = as_mounted(found.record)
+        token, condition = claim(record)
+        if token is not None:
+            yield record, token
+        elif condition == "gone" and (record.inode or record.started_ns < ambient.now_ns - HOUR_NS):
+            # Without an inode, its launcher may be about to make the directory.
+            drop(ambient, record)
+
+
+def _tidy(ambient: Ambient) -> None:
+    """Take away the temporaries of journals that were killed while they were written; a live one is far younger."""
+    place = journal_directory(ambient)
+    for name in os.listdir(place):
+        if name.startswith(".") and name.endswith(".tmp"):
+            try:
+                if os.lstat(f"{place}/{name}").st_mtime_ns < ambient.now_ns - HOUR_NS:
+                    os.unlink(f"{place}/{name}")
+            except OSError:
+                continue
+
+
+def journals(ambient: Ambient) -> tuple[Journalled, ...]:
+    """Every journal with the condition of its run, oldest first; no lock is kept."""
+    seen = []
+    for found in read_all(ambient):
+        if found.record is not None:
+            record = as_mounted(found.record)
+            token, condition = claim(record)
+            if token is not None:
+                os.close(token.descriptor)
+            reason = _why_other(record) if condition == "other" else ""
+            seen.append(found._replace(record=record, condition=condition, reason=reason))
+        else:
+            seen.append(found)
+    return tuple(sorted(seen, key=lambda found: (found.record.started_ns if found.record else 0, found.run_id)))
+
+
+def read_all(ambient: Ambient) -> Iterator[Journalled]:
+    """Each journal, decoded; its condition is yet to be found out ("dead")."""
+    place = journal_directory(ambient)
+    try:
+        names = sorted(os.listdir(place))
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(".json") and not name.startswith("."):
+            found = _read(f"{place}/{name}", name.removesuffix(".json"), ambient.uid)
+            if found is not None:
+                yield found
+
+
+def _read(path: str, run_id: str, uid: int) -> Journalled | None:
+    """One journal; None where another launch has just forgotten it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+    try:
+        at = os.fstat(descriptor)
+        if not stat.S_ISREG(at.st_mode) or at.st_uid != uid or at.st_size > JOURNAL_LIMIT:
+            return Journalled(run_id, None, "unreadable", "not a journal of this user")
+        data = os.pread(descriptor, at.st_size, 0)
+    except OSError as error:
+        return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+    finally:
+        os.close(descriptor)
+    decoded = decode(data)
+    record = decoded.value_or(None)
+    if record is None:
+        return Journalled(run_id, None, "unreadable", decoded.swap().value_or(""))
+    if (record.run_id, record.uid) != (run_id, uid):
+        return Journalled(run_id, None, "unreadable", "it tells of another run")
+    return Journalled(run_id, record, "dead")
+
+
+def drop(ambient: Ambient, record: Record) -> None:
+    """Forget the journal of a run directory that is gone.
+
+    Not where the whole temporary root is gone, for it may come back. One on another file system than the run's may be that of
+    another machine, or container, with the same home: only after a week is it nobody's any more.
+    """
+    try:
+        at = os.stat(os.path.dirname(record.root))
+        if record.inode and at.st_dev != record.device and record.started_ns > ambient.now_ns - WEEK_NS:
+            return
+        if stat.S_ISDIR(at.st_mode):
+            os.unlink(f"{journal_directory(ambient)}/{record.run_id}.json")
+    except OSError:
+        return
+
+
+def as_mounted(record: Record) -> Record:
+    """The record with the device number that its run directory's file system has now: a restart may give it another.
+
+    Device and inode say that the directory is the one that was made. With another device it still is where its name, which
+    nobody else draws, its inode and its owner are the same, and the lock in it bears the marker: more than what the sweep asks for.
+    That what is settled belongs to this run is shown by the baseline's digest, too.
+    """
+    try:
+        at = os.lstat(record.root)
+        moved = record.inode and at.st_ino == record.inode and at.st_dev != record.device and at.st_uid == record.uid
+        if moved and stat.S_ISDIR(at.st_mode) and _bears_marker(record):
+            return evolve(record, device=at.st_dev)
+    except OSError:
+        return record
+    return record
+
+
+def _bears_marker(record: Record) -> bool:
+    lock = os.open(f"{record.root}/{LOCK}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        at = os.fstat(lock)
+        whole = stat.S_ISREG(at.st_mode) and at.st_uid == record.uid
+        return whole and os.pread(lock, len(MARKER), 0) == MARKER
+    finally:
+        os.close(lock)
+
+
+def _why_other(record: Record) -> str:
+    """Why a run directory is not taken for the one that was journalled."""
+    try:
+        at = os.lstat(record.root)
+        if stat.S_ISDIR(at.st_mode) and (at.st_ino, at.st_uid) == (record.inode, record.uid):
+            names = os.listdir(record.root)
+            return LOCK_GONE if LOCK not in names else "its lock file is not its own"
+    except OSError as error:
+        return error.strerror or str(error)
+    return "another directory stands in its place" if stat.S_ISDIR(at.st_mode) else "it is no directory any more"
+
+
+def claim(record: Record) -> tuple[Token | None, Condition]:
+    """Lock a run directory without waiting, and make sure that it is the journalled one.
+
+    A record without an inode was written before its directory was made: that directory can hold nothing but the lock.
+    One of a settled run may have lost its lock to a removal that something still writing there beat to the end.
+    """
+    try:
+        directory = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None, "gone"
+    except OSError:
+        return None, "other"
+    try:
+        at = os.fstat(directory)
+        if at.st_uid != record.uid or (record.inode and (at.st_dev, at.st_ino) != (record.device, record.inode)):
+            return None, "other"
+        return _take(record.root, directory, at, record.phase == "settled")
+    except OSError:
+        return None, "other"
+    finally:
+        os.close(directory)
+
+
+def _take(root: str, directory: int, at: os.stat_result, over: bool) -> tuple[Token | None, Condition]:
+    """The lock by its file, or, where removal had come as far as that, by the directory itself: empty, or of a run that is `over`."""
+    name = LOCK
+    try:
+        lock = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+    except FileNotFoundError:
+        if _held_by_more(directory, over):
+            return None, "other"
+        name = "."
+        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if name == "." and _held_by_more(directory, over):
+            raise BlockingIOError
+        held, now = os.fstat(lock), os.stat(name, dir_fd=directory, follow_symlinks=False)
+        still = os.lstat(root)
+        if (held.st_ino, still.st_dev, still.st_ino) == (now.st_ino, at.st_dev, at.st_ino):
+            return Lock(lock), "dead"
+    except BlockingIOError:
+        os.close(lock)
+        return None, "live"
+    except OSError:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None, "other"
+
+
+def _held_by_more(directory: int, over: bool) -> bool:
+    """Whether a directory without a lock holds what may be somebody's; of a run that is over, only a lock could be."""
+    names = set(os.listdir(directory)) - {LOCK_BEFORE}
+    return LOCK in names if over else bool(names)

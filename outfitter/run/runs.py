@@ -1,0 +1,243 @@
+"""Run directories, their locks and their journals (spec/50, "The run directory and its journal").
+
+What a launch itself needs is here; finding, claiming, sweeping and removing old ones is imported when there is something to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from outfitter.fs import make_directories, write_whole
+from outfitter.host import Journalled, Runs, Token
+from outfitter.model.outcome import Row
+from outfitter.model.projection import Record
+from outfitter.model.request import Ambient, Notice
+from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, PREFIX, WEEK_NS, Lock, journal_directory, removed_log
+from outfitter.run.record import encode
+
+_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+_AGENT_LENGTH = 12
+_STAYING = ("unsaved", "retained")
+_ATTEMPTS = 3
+# The names that Outfitter itself puts into a run directory.
+_COPY_BEFORE = ".run."
+_OURS = frozenset((LOCK, LOCK_BEFORE, "run.json", "baseline", "originals", "projection"))
+
+
+def runs(ambient: Ambient) -> Runs:
+    """The run directories of this user, on this machine."""
+    latest: dict[str, Record] = {}
+    written: set[str] = set()
+
+    def journal(record: Record) -> tuple[Notice, ...]:
+        latest[record.run_id] = record
+        notices = _journal(ambient, record)
+        if not notices:
+            written.add(record.run_id)
+        return notices
+
+    def forget(run_id: str) -> None:
+        try:
+            _forget(ambient, run_id)
+        except OSError:
+            if run_id not in latest or run_id in written:
+                raise
+
+    return Runs(
+        name=lambda agent, harness: _name(ambient, agent, harness),
+        open=_open,
+        journal=journal,
+        forget=forget,
+        remove=lambda root, device, inode: _remove(ambient, root, device, inode),
+        close=lambda token: os.close(token.descriptor),
+        stale=lambda: _stale(ambient),
+        sweep=lambda now_ns: _sweep(ambient, now_ns),
+        latest=latest.get,
+        journals=lambda: _journals(ambient),
+        claim=_claim,
+        strays=_strays,
+    )
+
+
+def _name(ambient: Ambient, agent: str, harness: str) -> tuple[str, str]:
+    """A run id that sorts by time, and a run directory's name that says whose it is; eight random characters in both."""
+    token = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(8))
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "_.-") else "-" for c in agent[:_AGENT_LENGTH]) or "agent"
+    started = time.strftime("%Y%m%dT%H%M%S", time.gmtime(ambient.now_ns // 1_000_000_000))
+    return f"{started}-{token}", os.path.join(ambient.temp_root, f"{PREFIX}{safe}-{harness}-{token}")
+
+
+def _open(root: str) -> tuple[Token, int, int]:
+    """Make the directory anew and take its lock. Once more if another launch's recovery took the still empty directory away."""
+    for attempt in range(_ATTEMPTS):
+        _make_root(root)
+        try:
+            return _lock_new(root)
+        except FileNotFoundError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _make_root(root: str) -> None:
+    parent = os.path.dirname(root)
+    try:
+        os.mkdir(root, 0o700)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "the temporary directory does not exist (TMPDIR)", parent) from None
+    except NotADirectoryError:
+        raise NotADirectoryError(errno.ENOTDIR, "the temporary directory is not a directory (TMPDIR)", parent) from None
+    except PermissionError:
+        raise PermissionError(errno.EACCES, "the temporary directory cannot be written (TMPDIR)", parent) from None
+
+
+def _lock_new(root: str) -> tuple[Token, int, int]:
+    directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        # Without a lock file yet, the directory itself is the lock: recovery takes it so, too, and may just have removed it.
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        os.fchmod(directory, 0o700)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        lock = os.open(LOCK_BEFORE, flags, 0o600, dir_fd=directory)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            write_whole(lock, MARKER)
+            os.rename(LOCK_BEFORE, LOCK, src_dir_fd=directory, dst_dir_fd=directory)
+            os.set_inheritable(lock, True)
+        except BaseException:
+            os.close(lock)
+            raise
+        at = os.fstat(directory)
+        return Lock(lock), at.st_dev, at.st_ino
+    finally:
+        os.close(directory)
+
+
+def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
+    data = encode(record)
+    told: tuple[Notice, ...] = ()
+    try:
+        _replace(ambient, record.run_id, data)
+    except OSError as error:
+        # The directory, not the temporary file in it: a second failure of the same kind is no second piece of news.
+        place = journal_directory(ambient)
+        text = f"{place}: {error.strerror or error}: this run could not be recovered if it were killed"
+        told = (Notice("notice", "no-journal", text),)
+    if (record.phase == "preparing" and record.baseline_digest) or record.phase in _STAYING:
+        # Written before the harness can look, and when the run comes to stay: for `outfitter diff` and for launches inside
+        # this one. Nothing of the run itself depends on it.
+        with suppress(OSError):
+            _copy_into(record, data)
+    return told
+
+
+def _replace(ambient: Ambient, run_id: str, data: bytes) -> None:
+    place = journal_directory(ambient)
+    beside = f"{place}/.{run_id}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(beside, flags, 0o600)
+    except FileNotFoundError:
+        make_directories(place, ambient.home)
+        descriptor = os.open(beside, flags, 0o600)
+    try:
+        write_whole(descriptor, data)
+    finally:
+        os.close(descriptor)
+    os.replace(beside, f"{place}/{run_id}.json")
+
+
+def _copy_into(record: Record, data: bytes) -> None:
+    """`run.json`, by the directory's descriptor: what stands at the path now may be something else."""
+    directory = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        at = os.fstat(directory)
+        if (at.st_dev, at.st_ino) != (record.device, record.inode):
+            return
+        beside = f"{_COPY_BEFORE}{os.urandom(6).hex()}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        descriptor = os.open(beside, flags, 0o600, dir_fd=directory)
+        try:
+            write_whole(descriptor, data)
+        finally:
+            os.close(descriptor)
+        os.replace(beside, "run.json", src_dir_fd=directory, dst_dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def _forget(ambient: Ambient, run_id: str) -> None:
+    for name in (f"{run_id}.json", f".{run_id}.tmp"):
+        try:
+            os.unlink(f"{journal_directory(ambient)}/{name}")
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+
+
+def _remove(ambient: Ambient, root: str, device: int, inode: int) -> tuple[Notice, ...]:
+    """Without an inode, the directory can hold no more than its lock: it was made by a launcher that was killed right then."""
+    from outfitter.run.removal import note_removed, remove_new, remove_run
+
+    if not inode:
+        return remove_new(root)
+    left = remove_run(root, device, inode)
+    if not left:
+        note_removed(removed_log(ambient), root)
+    return left
+
+
+def _stale(ambient: Ambient) -> Iterable[tuple[Record, Token]]:
+    try:
+        names = os.listdir(journal_directory(ambient))
+    except OSError:
+        return ()
+    if not any(name.endswith((".json", ".tmp")) for name in names):
+        return ()
+    from outfitter.run.journals import stale
+
+    return stale(ambient)
+
+
+def _journals(ambient: Ambient) -> tuple[Journalled, ...]:
+    from outfitter.run.journals import journals
+
+    return journals(ambient)
+
+
+def _claim(record: Record) -> Token | None:
+    from outfitter.run.journals import claim
+
+    return claim(record)[0]
+
+
+def _strays(root: str) -> Sequence[Row]:
+    names = [name for name in os.listdir(root) if name not in _OURS and not name.startswith(_COPY_BEFORE)]
+    if not names:
+        return ()
+    from outfitter.run.stray_files import strays
+
+    return strays(root, names)
+
+
+def _sweep(ambient: Ambient, now_ns: int) -> tuple[Notice, ...]:
+    """Best effort, and so in silence. A directory whose own mtime is younger needs no closer look."""
+    old: list[str] = []
+    try:
+        with os.scandir(ambient.temp_root) as entries:
+            for entry in entries:
+                if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
+                    at = entry.stat(follow_symlinks=False)
+                    if at.st_uid == ambient.uid and at.st_mtime_ns <= now_ns - WEEK_NS:
+                        old.append(entry.path)
+    except OSError:
+        pass
+    if old:
+        from outfitter.run.removal import sweep
+
+        sweep(ambient, old, now_ns)
+    return ()

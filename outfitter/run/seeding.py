@@ -1,0 +1,250 @@
+"""Durable state copied into a projection: single files, and whole session trees in as many processes as pay (spec/50).
+
+Only regular files are taken; mtimes are kept; modes become 0600 or 0700. Each copy and its source are digested in one reading.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from outfitter.fingerprint.cursor import Cursor
+from outfitter.fingerprint.hash_file import newest_of, packed_directory
+from outfitter.fingerprint.tree import NO_DIGEST, STAT, Folder, Rows, join, pack, packed_row, tree_of
+from outfitter.host import Seen
+from outfitter.model.outcome import GRANULARITY_NS, Identity, Row
+from outfitter.model.request import Notice
+from outfitter.model.value import NamedTuple
+from outfitter.run.copying import DONE, SLOT, Copier, Known, Progress, Work
+
+TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")
+SHOWN = 5
+Entry = tuple[bytes, bytes, bytes, bytes]
+"""(name, tag, packed stat, digest)"""
+
+
+def copy(source: str, path: str, executable: bool) -> tuple[Row, Seen]:
+    """A copy of one durable file, links followed, as a new file at `path`: its row (empty path), and the source as it was read.
+
+    Raises `OSError`: a source that is absent, no regular file or unreadable; a target that exists.
+    """
+    real = os.path.realpath(source)
+    made = Copier().copy(real, path, executable=executable)
+    row = _row(b"", made.made, made.digest)
+    seen = _row(b"", made.source, made.digest)
+    return row, Seen(real, made.digest, seen.size, seen.mode, seen.identity)
+
+
+class Source(NamedTuple):
+    """What is to be seeded: directories in the order of a walk, each with the raw names of its regular files, and what is left out."""
+
+    directories: Sequence[tuple[bytes, Sequence[bytes]]]
+    special: Sequence[bytes]
+    failed: Sequence[tuple[bytes, int]]
+
+
+class Seeded(NamedTuple):
+    """A tree as seeded, and whether its copies share the sources' blocks."""
+
+    projected: Rows
+    durable: Rows
+    notices: tuple[Notice, ...]
+    cloned: bool
+
+
+def seed_tree(
+    source: str, path: str, progress: Progress | None, cache: str = ""
+) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
+    """Copy the directory `source` to the directory `path` (made if missing): (projected rows, durable rows, notices).
+
+    Rows are relative to the seeded directory; projected ones hold the directories, too. A link at `source` is followed, one
+    inside is not. An absent source is empty. Files that fail are left out, and named in one warning; so are special files.
+    `progress` is called with (files done, files in all). `cache` is Outfitter's cache directory, "" for none (spec/60).
+    Raises `OSError` where `source` or `path` itself cannot be used.
+    """
+    try:
+        top = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return (), (), ()
+    started = time.time_ns()
+    real = os.path.realpath(source)
+    try:
+        target = _target(path)
+        try:
+            seeded = _seed(top, target, _remembered(cache, real), progress)
+        finally:
+            os.close(target)
+    finally:
+        os.close(top)
+    if cache and seeded.cloned:
+        from outfitter.fingerprint import stat_cache
+
+        # Only where blocks can be shared does a remembered digest save a reading.
+        stat_cache.keep(cache, real, tree_of(_with_parents(seeded.durable), started))
+    return seeded.projected, seeded.durable, seeded.notices
+
+
+def _remembered(cache: str, root: str) -> Known:
+    """What earlier fingerprints found of single files; read from the cache on the first question."""
+    rows: dict[bytes, Row] = {}
+    limit = -1
+
+    def known(path: bytes) -> tuple[bytes, bytes] | None:
+        nonlocal limit
+        if limit < 0:
+            from outfitter.fingerprint import stat_cache
+
+            kept = stat_cache.recall(cache, root) if cache else None
+            tree = kept.tree if kept else None
+            limit = tree.taken_ns - GRANULARITY_NS if tree else 0
+            rows.update({row.path: row for row in tree.rows if row.tag in "fx" and not row.note} if tree else {})
+        row = rows.get(path)
+        if row is None or max(row.identity.mtime_ns, row.identity.ctime_ns) >= limit:
+            return None
+        return packed_row(row), row.digest
+
+    return known
+
+
+def _with_parents(rows: Sequence[Row]) -> Mapping[bytes, Folder]:
+    """Packed rows with a row for every directory on the way, so that they make a tree."""
+    parents = {path for row in rows for path in _above(row.path)}
+    here = Identity(0, 0, 0, 0)
+    return pack([*rows, *(Row(path, "d", NO_DIGEST, 0, 0o700, here) for path in parents)]).folders
+
+
+def _above(path: bytes) -> Iterator[bytes]:
+    while (path := os.path.dirname(path)) != b"":
+        yield path
+
+
+def _target(path: str) -> int:
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _seed(top: int, target: int, known: Known, progress: Progress | None) -> Seeded:
+    listed = survey(top)
+    below = _make_directories(target, [path for path, _ in listed.directories if path])
+    files = [(path, name) for path, names in listed.directories for name in names]
+    findings = SLOT.iter_unpack(Work((top, target), files, known, progress).findings() if files else b"")
+    projected: dict[bytes, Folder] = {}
+    durable: dict[bytes, Folder] = {}
+    failed = list(listed.failed)
+    cloned = False
+    for path, names in listed.directories:
+        here: list[Entry] = below.get(path, [])
+        there: list[Entry] = []
+        for name, (state, number, digest, made, read) in zip(names, findings, strict=False):
+            if state == DONE:
+                cloned = cloned or bool(number)
+                # The low byte of st_mode holds the owner's execute bit.
+                tag = b"x" if made[STAT.size - 8] & 0o100 else b"f"
+                here.append((name, tag, made, digest))
+                there.append((name, b"x" if read[STAT.size - 8] & 0o100 else b"f", read, digest))
+            elif number != errno.ENOENT:
+                failed.append((join(path, name), number))
+        projected[path], durable[path] = _folder(path, here), _folder(path, there)
+    return Seeded(Rows(projected), Rows(durable), _notices(listed.special, failed), cloned)
+
+
+def _folder(path: bytes, entries: list[Entry]) -> Folder:
+    entries.sort()
+    stats = b"".join([entry[2] for entry in entries])
+    tags = b"".join([entry[1] for entry in entries])
+    names, digests = b"\0".join([entry[0] for entry in entries]), b"".join([entry[3] for entry in entries])
+    return Folder(path, names, tags, stats, digests, (), newest_of(stats))
+
+
+def survey(top: int) -> Source:
+    """List a directory for seeding: regular files; no link, no temporary of ours; special files and unreadable directories are noted."""
+    cursor = Cursor(top)
+    directories: list[tuple[bytes, Sequence[bytes]]] = []
+    special: list[bytes] = []
+    failed: list[tuple[bytes, int]] = []
+    waiting = [b""]
+    try:
+        while waiting:
+            path = waiting.pop()
+            try:
+                with os.scandir(cursor.at(path)) as entries:
+                    names, below, other = _sorted_out(entries)
+            except OSError as error:
+                if not path:
+                    raise
+                if error.errno != errno.ENOENT:
+                    failed.append((path, error.errno or errno.EIO))
+                continue
+            directories.append((path, names))
+            special += [join(path, name) for name in other]
+            waiting += [join(path, name) for name in reversed(below)]
+    finally:
+        cursor.close()
+    return Source(directories, special, failed)
+
+
+def _sorted_out(entries: Iterable[os.DirEntry[str]]) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """(regular files, directories, special files) by raw name, sorted."""
+    names: list[bytes] = []
+    below: list[bytes] = []
+    other: list[bytes] = []
+    for entry in entries:
+        if entry.is_symlink():
+            continue
+        if entry.is_file(follow_symlinks=False):
+            if not TEMPORARY.fullmatch(entry.name):
+                names.append(os.fsencode(entry.name))
+        elif entry.is_dir(follow_symlinks=False):
+            below.append(os.fsencode(entry.name))
+        else:
+            other.append(os.fsencode(entry.name))
+    return sorted(names), sorted(below), sorted(other)
+
+
+def _make_directories(target: int, paths: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+    """Make directories below `target`, parents first; their entries by parent."""
+    cursor = Cursor(target)
+    made: dict[bytes, list[Entry]] = {}
+    try:
+        for path in paths:
+            parent, _, name = path.rpartition(b"/")
+            at = cursor.at(parent)
+            try:
+                os.mkdir(name, 0o700, dir_fd=at)
+            except FileExistsError:
+                pass
+            status = os.stat(name, dir_fd=at, follow_symlinks=False)
+            made.setdefault(parent, []).append((name, b"d", packed_directory(status), NO_DIGEST))
+    finally:
+        cursor.close()
+    return made
+
+
+def _row(path: bytes, stat: bytes, digest: bytes) -> Row:
+    device, inode, size, mtime, ctime, mode = STAT.unpack(stat)
+    tag = "x" if mode & 0o100 else "f"
+    return Row(path, tag, digest, size, mode & 0o7777, Identity(device, inode, mtime, ctime))
+
+
+def _notices(special: Sequence[bytes], failed: Sequence[tuple[bytes, int]]) -> tuple[Notice, ...]:
+    found = []
+    if special:
+        shown = some([os.fsdecode(path) for path in special])
+        found.append(Notice("notice", "special-not-seeded", f"not copied, for they are no regular files: {shown}"))
+    if failed:
+        shown = some([f"{os.fsdecode(path)} ({os.strerror(number)})" for path, number in failed])
+        found.append(
+            Notice("warning", "not-seeded", f"{len(failed)} not copied: {shown}", "the run starts without them")
+        )
+    return tuple(found)
+
+
+def some(texts: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    return ", ".join(texts[:SHOWN]) + (f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else "")

@@ -1,0 +1,34 @@
+"""What a harness wrote, or moved, inside its run directory but outside the projection (docs/safety.md, promise 4)."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+
+from outfitter.fs import identity_of
+from outfitter.model.outcome import Identity, Row
+
+
+def strays(root: str, names: Collection[str]) -> tuple[Row, ...]:
+    """Each regular file with something in it under those names in `root`, its path relative to it; no link is followed.
+
+    A directory that cannot be looked into may hold something: it has a row of its own, with tag `u`.
+    """
+    return tuple(sorted(row for name in names for row in _below(root, name)))
+
+
+def _below(root: str, name: str) -> Iterator[Row]:
+    pending = [name]
+    while pending:
+        path = pending.pop()
+        try:
+            at = os.lstat(os.path.join(root, path))
+            if stat.S_ISDIR(at.st_mode):
+                pending += [os.path.join(path, inner) for inner in os.listdir(os.path.join(root, path))]
+            elif stat.S_ISREG(at.st_mode) and at.st_size:
+                yield Row(os.fsencode(path), "f", b"", at.st_size, stat.S_IMODE(at.st_mode), identity_of(at))
+        except FileNotFoundError:
+            continue
+        except OSError:
+            yield Row(os.fsencode(path), "u", b"", 0, 0, Identity(0, 0, 0, 0))

@@ -1,0 +1,1 @@
+"""Settings files: scopes, their merge, and edits of YAML."""

@@ -1,0 +1,207 @@
+"""Where a request stands: its settings files and the roots of its trees, in order of precedence (spec/10, spec/20)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+from outfitter.host import Sources
+from outfitter.model.layers import Document, LayerKind
+from outfitter.model.request import Notice, Problem, Request, resolved
+from outfitter.model.settings import Scope, ScopeKind, Settings
+from outfitter.model.value import NamedTuple
+from outfitter.sync.sources import checkout, inside, repository_of, without_credentials
+
+FILES: tuple[tuple[str, ScopeKind, ScopeKind], ...] = (
+    ("settings.local.yml", "project-local", "home-local"),
+    ("settings.yml", "project", "home"),
+)
+# Files beside ours that people mistake for settings (spec/15 V29).
+MISNAMED = (("settings.yaml", "yaml"), ("settings.json", "json"))
+OUR_KEYS = (
+    "default_agent",
+    "default_harness",
+    "isolation",
+    "sources",
+    "remote_settings",
+    "state_persistence",
+    "agent_defaults",
+)
+
+
+class Read(NamedTuple):
+    """The settings files as read, highest first, and what was wrong with them."""
+
+    project_root: str
+    scopes: tuple[Scope, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+class Root(NamedTuple):
+    """One tree's root: its kind, what people call it, its directory, and what its links may not leave ("" = anywhere)."""
+
+    kind: LayerKind
+    label: str
+    path: str
+    boundary: str
+
+
+class Roots(NamedTuple):
+    """The trees in order of precedence, and a warning for each source that is not there yet."""
+
+    roots: tuple[Root, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+def local_scopes(sources: Sources, request: Request) -> Read:
+    """The project's and the home's settings files. One that exists but cannot be read is a problem, never absent (spec/95 YML-15)."""
+    home = posixpath.join(request.ambient.home, ".agents")
+    root, boundary, notices = sources.project_root(request.ambient.cwd, request.ambient.home)
+    tree = posixpath.join(root, ".agents")
+    read = Read(root, notices=notices)
+    if sources.real(tree) != sources.real(home):
+        read = _files(sources, read, tree, boundary, 1)
+    return _files(sources, read, home, "", 2)
+
+
+def _files(sources: Sources, read: Read, tree: str, boundary: str, column: int) -> Read:
+    entries = sources.listing(tree, boundary, 1)
+    if not entries and column == 2:
+        read = _home(sources, read, tree)
+    for row in FILES:
+        entry = entries.get(row[0])
+        path = posixpath.join(tree, row[0])
+        if entry is None:
+            continue
+        if entry.kind == "outside":
+            message = f"points outside the repository ({entry.target}); settings are not followed there"
+            read = read._replace(problems=(*read.problems, Problem(path, message)))
+            continue
+        read = with_scope(read, sources.document(path, "settings"), row[1] if column == 1 else row[2])
+    for name, form in MISNAMED:
+        if name in entries and entries[name].kind == "file":
+            found = sources.document(posixpath.join(tree, name), form)  # type: ignore[arg-type]
+            if found and isinstance(found.value, Mapping) and any(key in found.value for key in OUR_KEYS):
+                text = f"{found.path} is not read: settings are read from settings.yml"
+                read = read._replace(notices=(*read.notices, Notice("warning", "settings-misnamed", text, "rename it")))
+    return read
+
+
+def _home(sources: Sources, read: Read, tree: str) -> Read:
+    """A home tree that is no directory is an error: the settings in it may hold policy."""
+    entry = sources.listing(posixpath.dirname(tree), "", 1).get(posixpath.basename(tree))
+    if entry is None or entry.kind == "directory":
+        return read
+    why = f"is a link that leads nowhere ({entry.target})" if entry.kind == "dangling" else "is not a directory"
+    return read._replace(problems=(*read.problems, Problem(tree, why)))
+
+
+def with_scope(read: Read, document: Document | None, kind: ScopeKind) -> Read:
+    """A reading with one more settings file, below those it has."""
+    if document is None:
+        return read
+    scope = Scope(
+        kind,
+        document.path,
+        posixpath.dirname(document.path),
+        document.value or {},
+        document.positions,
+        kind != "remote",
+    )
+    return read._replace(
+        scopes=(*read.scopes, scope),
+        problems=(*read.problems, *document.problems),
+        notices=(*read.notices, *document.notices),
+    )
+
+
+def with_remotes(
+    sources: Sources, read: Read, settings: Settings, cache_directory: str, absent_is_fine: bool = False
+) -> Read:
+    """A reading with the cached remote settings below it. One never synchronized is a problem: it may hold policy (spec/10)."""
+    for entry in _entries(settings, "remote_settings"):
+        name = label(entry)
+        root = checkout(cache_directory, entry)
+        path = inside(root, entry.get("path"))
+        origin = settings.origins.get(("remote_settings",))
+        place = origin.path if origin else ""
+        at = origin.at if origin else Problem("", "").at
+        if "checkout" not in sources.names(posixpath.dirname(root)):
+            if absent_is_fine:
+                continue
+            message = f"{name} was never fetched"
+            read = read._replace(
+                problems=(*read.problems, Problem(place, message, "remote_settings", at, "outfitter sync"))
+            )
+        elif not path or not _contained(sources, path, root):
+            message = f"{name} leaves its repository"
+            read = read._replace(problems=(*read.problems, Problem(place, message, "remote_settings", at)))
+        else:
+            found = sources.document(path, "settings")
+            if found is None:
+                message = f"{name} does not exist in its repository"
+                read = read._replace(problems=(*read.problems, Problem(place, message, "remote_settings", at)))
+            read = with_scope(read, found, "remote")
+    return read
+
+
+def roots(sources: Sources, request: Request, project_root: str, settings: Settings, cache_directory: str) -> Roots:
+    """The project's tree, the home's, then the configured sources; a directory that is there twice counts once."""
+    home = posixpath.join(request.ambient.home, ".agents")
+    project = posixpath.join(project_root, ".agents")
+    boundary = sources.project_root(request.ambient.cwd, request.ambient.home)[1]
+    found = [Root("project", "project", project, boundary), Root("home", "home", home, "")]
+    if sources.real(project) == sources.real(home):
+        del found[0]
+    missing: list[str] = []
+    for entry in _entries(settings, "sources"):
+        if repository_of(entry):
+            root = checkout(cache_directory, entry)
+            if "checkout" not in sources.names(posixpath.dirname(root)):
+                missing.append(label(entry))
+                continue
+            path = inside(root, entry.get("path"))
+            found += [Root("source", label(entry), path, root)] if path else []
+        else:
+            path = local_path(settings, str(entry.get("path", "")), request.ambient.home)
+            found.append(Root("source", path, path, sources.project_root(path, request.ambient.home)[1]))
+    unique: dict[str, Root] = {}
+    for root_found in found:
+        unique.setdefault(sources.real(root_found.path), root_found)
+    return Roots(tuple(unique.values()), _unfetched(missing) if missing else ())
+
+
+def _unfetched(sources: list[str]) -> tuple[Notice, ...]:
+    """One warning, however many they are."""
+    from outfitter.model.wording import counted, listed
+
+    count = counted(len(sources), "source was never fetched and is", "sources were never fetched and are")
+    return (Notice("warning", "source-unsynced", f"{count} left out: {listed(sources, 4)}", "outfitter sync"),)
+
+
+def local_path(settings: Settings, path: str, home: str) -> str:
+    """A local source's directory: relative to the settings file that names it, `~` expanded."""
+    origin = settings.origins.get(("sources",))
+    base = posixpath.dirname(origin.path) if origin else home
+    return resolved(path, home, base)
+
+
+def label(entry: Mapping[str, Any]) -> str:
+    """What people call a source: its repository without credentials, ref and path."""
+    repository = without_credentials(repository_of(entry))
+    if not repository:
+        return str(entry.get("path", ""))
+    ref = f"@{entry['ref']}" if entry.get("ref") else ""
+    return f"{repository}{ref}" + (f"#{entry['path']}" if entry.get("path") else "")
+
+
+def _entries(settings: Settings, key: str) -> list[Mapping[str, Any]]:
+    value = settings.values.get(key)
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+
+
+def _contained(sources: Sources, path: str, root: str) -> bool:
+    physical, limit = sources.real(path), sources.real(root)
+    return physical.startswith(limit + "/")

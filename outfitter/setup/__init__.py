@@ -1,0 +1,1 @@
+"""A first agent: the plan and its files."""

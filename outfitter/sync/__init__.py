@@ -1,0 +1,1 @@
+"""Catalogs fetched with the user's own git."""

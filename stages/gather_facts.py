@@ -1,0 +1,180 @@
+"""Gather facts: choose the harness, and find out what its adapter must know of the machine (spec/40).
+
+Reads: settings, composition, the adapter's requests.
+Adds: `Site` (facts of the machine).
+Effects: reads only; a probe of the harness's help.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from functools import partial
+
+from attrs import evolve
+from returns.result import Failure, Success
+
+from outfitter.adapters import NAMES, Adapter, Wants, adapter
+from outfitter.adapters.controls import effective_controls
+from outfitter.host import Runs, Sources
+from outfitter.model.composition import Composition
+from outfitter.model.errors import HarnessUnavailable, LaunchError, UsageError
+from outfitter.model.projection import Facts, Site
+from outfitter.model.request import Ambient, Notice, Request, resolved
+from outfitter.model.settings import Settings
+from outfitter.railway import Effect, Outcome, attempt
+
+DEFAULT_HARNESS = "pi"
+_PROJECTION = r".*/outfitter-[A-Za-z0-9_.-]{1,12}-(" + "|".join(NAMES) + r")-[a-z0-9]{8}/projection"
+# How often an adapter may ask further: a bound, not a plan.
+ROUNDS = 5
+
+
+def choose_harness(settings: Settings, request: Request) -> Outcome[Adapter]:
+    """The adapter asked for, else `default_harness`, else Pi (006.2.5). `--isolated` with Codex is refused (spec/80)."""
+    name = request.harness or settings.values.get("default_harness") or DEFAULT_HARNESS
+    if name not in NAMES:
+        from outfitter.model.wording import did_you_mean
+
+        hint = did_you_mean(str(name), NAMES, f"known harnesses: {', '.join(NAMES)}", 1)
+        return Failure(UsageError(f"unknown harness {name!r}", hint))
+    if request.isolated and name == "codex":
+        return Failure(
+            UsageError("--isolated does not go with codex", "Codex always runs over the user's own CODEX_HOME")
+        )
+    return Success(adapter(name))
+
+
+def survey(
+    sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, composition: Composition, request: Request
+) -> Effect[Site]:
+    """The harness's program, its native directory, and the files its adapter wants; and where the run will live.
+
+    The program is looked up, and asked, with the PATH that it will have itself (spec/40): the agent's where its controls set one.
+    Errors: `HarnessUnavailable` before anything is made; `EffectFailed` where a native file cannot be read.
+    """
+    ambient = request.ambient
+
+    def look(executable: str) -> Outcome[Site]:
+        native = native_directory(sources, adapter, ambient)
+        wants = adapter.wants(request, settings, native)
+        run_id, root = runs.name(request.agent or str(settings.values.get("default_agent", "agent")), adapter.id)
+        facts = Facts(
+            executable=executable,
+            native=native,
+            cache=cache_directory(settings, ambient),
+            projection=root + "/projection",
+            project_root=sources.project_root(ambient.cwd, ambient.home)[0],
+            files={path: sources.read(path) for path in wants.files},
+            listings={path: sources.names(path) for path in wants.listings},
+            help=sources.probe(executable, wants.help, path) if wants.help else "",
+            notices=_remarks(sources, adapter, ambient, native),
+        )
+        return Success(Site(run_id, root, _further(sources, adapter, request, settings, facts)))
+
+    own = effective_controls(composition, adapter.id).environment.get("PATH")
+    path = ambient.env.get("PATH", "") if own is None else own
+    explained = partial(_elsewhere, composition.agent if own is not None else "")
+    return attempt("look at the machine", lambda: sources.find_harness(adapter.command, path).alt(explained).bind(look))
+
+
+def _elsewhere(agent: str, error: LaunchError) -> LaunchError:
+    """A harness not found on a PATH that `agent` sets ("" for none): the user's own shell may well find it."""
+    if not agent or not isinstance(error, HarnessUnavailable) or error.found:
+        return error
+    reason = f"not found on the PATH that agent {agent} sets in controls.environment"
+    return error._replace(reason=reason, hint=f"add its directory to that PATH, or {error.hint}")
+
+
+def _further(sources: Sources, adapter: Adapter, request: Request, settings: Settings, facts: Facts) -> Facts:
+    """Ask the adapter what else it wants until that is nothing new: what one answer shows may lead to another question."""
+    for _ in range(ROUNDS):
+        wants = adapter.further(request, settings, facts)
+        more = _find_out(sources, facts, wants)
+        if more is None:
+            break
+        facts = more
+    return facts
+
+
+def _find_out(sources: Sources, facts: Facts, wants: Wants) -> Facts | None:
+    """The facts with what is wanted and not yet known; None where all of it is. A file that cannot be read is said, not raised."""
+    files: dict[str, bytes | None] = {}
+    unreadable: dict[str, str] = {}
+    for path in wants.files:
+        if path in facts.files:
+            continue
+        try:
+            files[path] = sources.read(path)
+        except OSError as error:
+            files[path] = None
+            unreadable[path] = error.strerror or str(error)
+    listings = {path: _names(sources, path) for path in wants.listings if path not in facts.listings}
+    real = {path: sources.real(path) for path in wants.real if path not in facts.real}
+    heads = {path: sources.newest_head(path) for path in wants.heads if path not in facts.heads}
+    if not (files or listings or real or heads):
+        return None
+    return evolve(
+        facts,
+        files={**facts.files, **files},
+        unreadable={**facts.unreadable, **unreadable},
+        listings={**facts.listings, **listings},
+        real={**facts.real, **real},
+        heads={**facts.heads, **heads},
+    )
+
+
+def _names(sources: Sources, path: str) -> tuple[str, ...]:
+    try:
+        return sources.names(path)
+    except OSError:
+        return ()
+
+
+def cache_directory(settings: Settings, ambient: Ambient) -> str:
+    """Outfitter's cache: `cache_directory` relative to the home file that sets it, else `~/.agents/cache` (spec/20)."""
+    given = settings.values.get("cache_directory")
+    if not isinstance(given, str):
+        return posixpath.join(ambient.home, ".agents/cache")
+    origin = settings.origins.get(("cache_directory",))
+    return resolved(given, ambient.home, posixpath.dirname(origin.path) if origin else ambient.home)
+
+
+def native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:
+    """The user's own directory variable, looked through where it holds a projection of ours (spec/50, spec/95 RUN-12).
+
+    One that names a projection which is gone, as a terminal keeps it that a finished run had opened, counts as not set.
+    """
+    place = _given(adapter, ambient)
+    if not place or _gone(sources, place):
+        return posixpath.join(ambient.home, adapter.home)
+    outer = sources.read(_journal(place))
+    try:
+        native = json.loads(outer)["native"] if outer else place
+    except (ValueError, KeyError, TypeError):
+        return place
+    return native if isinstance(native, str) and native.startswith("/") else place
+
+
+def _given(adapter: Adapter, ambient: Ambient) -> str:
+    given = ambient.env.get(adapter.variable, "")
+    return posixpath.normpath(posixpath.join(ambient.cwd, given)) if given else ""
+
+
+def _journal(place: str) -> str:
+    return posixpath.join(posixpath.dirname(place), "run.json")
+
+
+def _gone(sources: Sources, place: str) -> bool:
+    """Whether a directory is named as our projections are, and nothing of one is there any more."""
+    ours = re.fullmatch(_PROJECTION, place) is not None
+    return ours and sources.read(_journal(place)) is None and not sources.names(place)
+
+
+def _remarks(sources: Sources, adapter: Adapter, ambient: Ambient, native: str) -> tuple[Notice, ...]:
+    place = _given(adapter, ambient)
+    if not place or not _gone(sources, place):
+        return ()
+    text = f"{adapter.variable} names the projection of a run that is over ({place}); {native} is taken for your own directory"
+    return (Notice("notice", "projection-over", text, f"unset {adapter.variable}"),)
