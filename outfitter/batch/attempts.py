@@ -129,7 +129,7 @@ def refusal(task: Task) -> str:
 
 def _command(task: Task) -> list[str]:
     # -P: the working directory is the user's, and no place to import from.
-    return [sys.executable, "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
+    return [sys.executable, "-E", "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
 
 
 def harness_arguments(task: Task) -> list[str]:

@@ -121,7 +121,7 @@ class Playground:
         """Run `outfitter` here, as its user would."""
         with tempfile.TemporaryFile() as data, tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "outfitter", "--no-progress", *words],
+                [sys.executable, "-E", "-P", "-m", "outfitter", "--no-progress", *words],
                 cwd=self.project,
                 env=self.environment(),
                 stdin=subprocess.DEVNULL,

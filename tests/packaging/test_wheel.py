@@ -115,6 +115,30 @@ def test_the_installed_command_and_the_module_run(installed, place):
     assert str(ROOT) not in where.stdout.decode()
 
 
+SHADOWED = ("json", "os", "re", "returns", "sitecustomize", "types", "yaml", "outfitter/__init__", "stages/__init__")
+
+
+@pytest.mark.parametrize("way", ["direct", "link"])
+def test_the_installed_command_runs_no_module_that_pythonpath_names(installed, place, tmp_path, way):
+    for name in SHADOWED:
+        module = tmp_path / "project" / f"{name}.py"
+        module.parent.mkdir(parents=True, exist_ok=True)
+        module.write_text("raise SystemExit('project code ran')\n")
+    command = installed / "outfitter"
+    if way == "link":
+        command = tmp_path / "outfitter"
+        command.symlink_to(installed / "outfitter")
+    for pythonpath in (str(tmp_path / "project"), "."):
+        ended = subprocess.run(
+            [str(command), "demo", "--harness", "stand-in"],
+            env={**CLEAN, "HOME": str(place), "TMPDIR": str(place), "PYTHONPATH": pythonpath},
+            cwd=tmp_path / "project",
+            check=False,
+            capture_output=True,
+        )
+        assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 def test_it_reads_its_schemas_and_launches_from_there(installed, place):
     for words in (
         ["schema", "settings"],
