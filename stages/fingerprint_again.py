@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from returns.result import Success
 
-from outfitter.fingerprint.tree import Folder, Rows, moved, pack, together, tree_of
+from outfitter.fingerprint.tree import Folder, Rows, concat, pack, reparent, tree_of
 from outfitter.host import Durable, Trees
 from outfitter.model.outcome import GRANULARITY_NS, Row, Snapshot
 from outfitter.model.projection import Record, State
@@ -61,9 +61,9 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
             if found is None or found.names != folder.names:
                 gone = frozenset(folder.children()) - frozenset(found.children() if found else ())
                 single |= {prefix + text(row.path): row for row in Rows({path: folder}) if _name(row) in gone}
-        parts.append(moved(Rows(now), raw(prefix).rstrip(b"/")))
+        parts.append(reparent(Rows(now), raw(prefix).rstrip(b"/")))
     rest = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
-    return together(parts, rest)
+    return concat(parts, rest)
 
 
 def _name(row: Row) -> bytes:

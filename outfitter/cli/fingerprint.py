@@ -122,10 +122,10 @@ def counts(tree: Tree) -> tuple[dict[str, int], int]:
 def remarked(tree: Tree) -> list[Row]:
     """The rows that carry a note: what could not be read, and what changed while it was."""
     rows = [
-        folder.row(remark.place, folder.children()[remark.place])
+        folder.row(extra.child, folder.children()[extra.child])
         for folder in pack(tree.rows).folders.values()
-        for remark in folder.remarks
-        if remark.note
+        for extra in folder.extras
+        if extra.note
     ]
     return sorted(rows)
 

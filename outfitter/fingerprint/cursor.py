@@ -1,27 +1,33 @@
-"""Walking below a directory by descriptors alone: no link is followed, no path can be too long, few descriptors are open."""
+"""Walk below a directory by descriptors alone: follow no symlink, and keep few descriptors open.
+
+Paths may be longer than the system's limit.
+"""
 
 from __future__ import annotations
 
 import os
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Levels kept open above the present one; going further up starts again from the root.
+# Levels kept open above the current one; going further up starts again from the root.
 WINDOW = 16
 
 
 class Cursor:
-    """Stands in one directory below a root at a time; moving to a near one costs as many opens as levels differ."""
+    """One open directory below a root; moving to a near one opens only the levels that differ."""
 
     __slots__ = ("_open", "_parts", "_root")
 
     def __init__(self, root: int) -> None:
-        """`root` is an open directory; it stays the caller's."""
+        """`root` is an open directory, which the caller closes."""
         self._root = root
         self._parts: list[bytes] = []
         self._open: list[tuple[int, int]] = []
 
     def at(self, path: bytes) -> int:
-        """The descriptor of the directory `path` (raw, relative, no dots), valid until the next call. Raises `OSError`."""
+        """Return the descriptor of the directory `path`, valid until the next call.
+
+        `path` is raw, relative and without dots. Raises `OSError`.
+        """
         parts = path.split(b"/") if path else []
         common = 0
         for part, mine in zip(parts, self._parts, strict=False):
@@ -41,7 +47,7 @@ class Cursor:
         return descriptor
 
     def close(self) -> None:
-        """Close what is open but the root."""
+        """Close every descriptor except the root."""
         while self._open:
             os.close(self._open.pop()[1])
         self._parts.clear()

@@ -1,6 +1,6 @@
-"""Doing the parts of one work in this process and in forked ones: a pipe hands out their numbers.
+"""A fork pool: this process and forked workers take part numbers from a pipe until it is empty.
 
-A worker that dies costs time only: a part may stay undone, and the caller looks at what it should have left.
+A worker that dies only costs time: its part may stay undone, so the caller checks what each part should have produced.
 """
 
 from __future__ import annotations
@@ -11,37 +11,42 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Protocol
 
-MOST_WORKERS = 16
-# A pipe holds at least 16 KiB everywhere: no more numbers than that are handed out.
-MOST_PARTS = 4000
+MAX_WORKERS = 16
+# All part numbers are written to a pipe before anything reads them, and a pipe holds at least 16 KiB on every system.
+MAX_PARTS = 4000
 _NUMBER = Struct("<I")
 
 
 def cores() -> int:
-    """The processors this process may use, 16 at most."""
+    """Return the number of processors that this process may use, at most MAX_WORKERS."""
     try:
-        return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
+        return min(len(os.sched_getaffinity(0)), MAX_WORKERS)
     except AttributeError:
-        return min(os.cpu_count() or 1, MOST_WORKERS)
+        return min(os.cpu_count() or 1, MAX_WORKERS)
 
 
-class Job(Protocol):
-    """What one process does with the numbers it draws; made in that process, closed there."""
+def part_size(count: int, least: int) -> int:
+    """Return how many of `count` items one part holds: at least `least`, and enough for MAX_PARTS parts."""
+    return max(least, -(-count // MAX_PARTS))
 
-    def __call__(self, number: int, /) -> None:
-        """Do one part of the work."""
+
+class Worker(Protocol):
+    """Does parts of the work in one process; created in that process and closed there."""
+
+    def run_part(self, number: int, /) -> None:
+        """Do one part."""
         ...
 
     def close(self) -> None:
-        """Let go of what the parts needed."""
+        """Release what the parts needed."""
         ...
 
 
-class Crew:
-    """The workers of one work. Whoever makes one ends it: `finish`, or `stop` where it is not to be finished."""
+class ForkPool:
+    """Forked workers on numbered parts; call `finish`, or `stop` to abandon the work."""
 
-    def __init__(self, parts: int, begin: Callable[[], Job], workers: int) -> None:
-        """`parts` are handed out from now on to so many forked workers, each with a job of its own by `begin`."""
+    def __init__(self, parts: int, begin: Callable[[], Worker], workers: int) -> None:
+        """Start `workers` processes; each calls `begin` once and runs parts 0 … `parts` - 1 as it takes them."""
         self._begin = begin
         self._numbers, feed = os.pipe()
         try:
@@ -51,7 +56,7 @@ class Crew:
         self._workers = _start(min(workers, parts), self._take)
 
     def finish(self) -> None:
-        """Do what is left here, and wait for the others."""
+        """Run the remaining parts in this process, then wait for the workers."""
         try:
             self._take()
         except BaseException:
@@ -73,21 +78,21 @@ class Crew:
             self._numbers = -1
 
     def _take(self) -> None:
-        job = self._begin()
+        worker = self._begin()
         try:
-            while taken := os.read(self._numbers, _NUMBER.size):
-                job(_NUMBER.unpack(taken)[0])
+            while number := os.read(self._numbers, _NUMBER.size):
+                worker.run_part(_NUMBER.unpack(number)[0])
         finally:
-            job.close()
+            worker.close()
 
 
-def share(parts: int, begin: Callable[[], Job]) -> None:
-    """Do each part of a work once, in as many processes as there are processors for."""
-    Crew(parts, begin, min(cores(), parts) - 1).finish()
+def run_parts(parts: int, begin: Callable[[], Worker]) -> None:
+    """Run each part once, in as many processes as there are processors."""
+    ForkPool(parts, begin, min(cores(), parts) - 1).finish()
 
 
-def _start(count: int, job: Callable[[], None]) -> list[int]:
-    """Fork workers; each does the job with signals blocked (they are the caller's to handle) and leaves without a word."""
+def _start(count: int, work: Callable[[], None]) -> list[int]:
+    """Fork workers with all signals blocked (the caller handles them); each does the work and exits."""
     workers: list[int] = []
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
@@ -98,7 +103,7 @@ def _start(count: int, job: Callable[[], None]) -> list[int]:
                 break
             if worker == 0:
                 try:
-                    job()
+                    work()
                 finally:
                     os._exit(0)
             workers.append(worker)

@@ -1,6 +1,6 @@
-"""The walk of a fingerprint: list by descriptor, trust what stat vouches for, read the rest (spec/60).
+"""List a tree by descriptors, keep what an unchanged stat confirms, and hash the rest (spec/60).
 
-Reads only; follows no link; opens no fifo, socket or device; holds at most 24 descriptors a process.
+Only reads. Follows no symlink, opens no fifo, socket or device, and keeps at most 24 descriptors open in a process.
 """
 
 from __future__ import annotations
@@ -28,23 +28,36 @@ from outfitter.fingerprint.hash_file import (
     PENDING,
     UNREADABLE,
     VANISHED,
-    Draft,
-    Finding,
-    examine,
-    opened,
+    EntryHash,
+    FolderBuilder,
+    errno_name,
+    hash_entry,
     packed,
     packed_directory,
-    word,
+    reopen,
 )
-from outfitter.fingerprint.tree import NO_DIGEST, NO_STAT, STAT, Folder, aligned, doubted, join, sealed_one, vouched
+from outfitter.fingerprint.tree import (
+    NO_DIGEST,
+    NO_STAT,
+    STAT,
+    Folder,
+    aligned,
+    join,
+    maybe_changed,
+    seal_folder,
+    unchanged,
+)
 
 _name = attrgetter("name")
 
 
 def entries_of(descriptor: int) -> tuple[list[bytes], list[os.DirEntry[str]]]:
-    """The raw names in an open directory, ascending, and their entries in the same order. Raises `OSError`."""
-    with os.scandir(descriptor) as found:
-        entries = sorted(found, key=_name)
+    """Return the raw names in an open directory, ascending, and their entries in the same order.
+
+    Raises `OSError`.
+    """
+    with os.scandir(descriptor) as listing:
+        entries = sorted(listing, key=_name)
     joined = os.fsencode("\0".join([entry.name for entry in entries]))
     if not joined.isascii():
         entries.sort(key=lambda entry: os.fsencode(entry.name))
@@ -53,16 +66,19 @@ def entries_of(descriptor: int) -> tuple[list[bytes], list[os.DirEntry[str]]]:
 
 
 def names_of(descriptor: int) -> tuple[bytes, int]:
-    """The names in an open directory, ascending by their raw bytes, joined by NUL; and how many. Raises `OSError`."""
+    """Return the names in an open directory, ascending by raw bytes and joined by NUL, and their number.
+
+    Raises `OSError`.
+    """
     names = os.listdir(descriptor)
     names.sort()
     joined = os.fsencode("\0".join(names))
-    # Only among ASCII is the order of the text surely that of its bytes.
+    # Text and bytes are sure to sort alike only in ASCII.
     return joined if joined.isascii() else b"\0".join(sorted(joined.split(b"\0"))), len(names)
 
 
 def stats_of(descriptor: int, names: Sequence[bytes]) -> bytes:
-    """The stat column of these names by one lstat each; `NO_STAT` for one that is gone or cannot be looked at."""
+    """Return the stat column of names, one lstat each; `NO_STAT` where lstat fails."""
     pack, stat = STAT.pack, os.stat
     column = []
     for name in names:
@@ -80,40 +96,44 @@ def stats_of(descriptor: int, names: Sequence[bytes]) -> bytes:
 
 
 _SPECIAL = {S_IFIFO: b"fifo", S_IFSOCK: b"socket", S_IFBLK: b"block", S_IFCHR: b"char"}
-# A file this much older than the scan cannot have been written during it, even where the file system's clock is another machine's.
+# A file this much older than the scan was not written during it, even if another machine's clock stamps the file system.
 SETTLED_NS = 10 * 10**9
-# So many entries listed are worth reading before the listing is done; each time it takes twice as many.
+# Hashing starts before the listing ends once this many entries wait; the number doubles each time.
 AHEAD_FILES = 500
 SUBFOLDER = bytes([DIRECTORY])
 
 
-class Pass:
-    """One fingerprint under way: what is known, how far it is to be trusted, and the directories found so far."""
+class TreeScan:
+    """One scan in progress: the known folders, how far to trust them, and the directories read so far.
+
+    `unchanged` and `current` are what workers already compared: folders that are as known, and the names and stats of others.
+    """
 
     __slots__ = (
         "buffer",
+        "builders",
         "cross",
+        "current",
         "cursor",
         "device",
-        "drafts",
-        "enough",
+        "files_read",
         "folders",
+        "hash_ahead_at",
         "known",
         "limit",
         "only_known",
-        "read",
-        "same",
-        "seen",
-        "settled",
-        "unread",
+        "settled_before",
+        "unchanged",
+        "unread_entries",
     )
 
     def __init__(
         self, root: int, known: Mapping[bytes, Folder], limit: int | None, cross: bool, *, only_known: bool = False
     ) -> None:
-        """`limit` is the time (ns) from which on a known row is racy, None where none is; `cross` is whether mounts are entered.
+        """Scan below the open directory `root`; `cross` tells whether to enter mounts.
 
-        With `only_known`, whatever is not among the known entries does not count.
+        `limit` is the time (ns) from which on a known row is racy, or None if none is. With `only_known`, entries that are
+        not known do not count.
         """
         self.only_known = only_known
         self.cursor = Cursor(root)
@@ -122,69 +142,72 @@ class Pass:
         self.limit = limit
         self.cross = cross
         self.folders: dict[bytes, Folder] = {}
-        self.drafts: dict[bytes, Draft] = {}
-        self.same: Mapping[bytes, Folder] = {}
-        self.seen: Mapping[bytes, tuple[bytes, bytes]] = {}
-        # Private: each worker has its own; and no page of it is there before it is used.
+        self.builders: dict[bytes, FolderBuilder] = {}
+        self.unchanged: Mapping[bytes, Folder] = {}
+        self.current: Mapping[bytes, tuple[bytes, bytes]] = {}
+        # A private mapping gives each forked worker its own copy, and no page exists before it is used.
         self.buffer = memoryview(mmap(-1, BUFFER_SIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS))
-        self.read = self.unread = 0
-        self.enough = AHEAD_FILES
-        self.settled = time.time_ns() - SETTLED_NS
+        self.files_read = self.unread_entries = 0
+        self.hash_ahead_at = AHEAD_FILES
+        self.settled_before = time.time_ns() - SETTLED_NS
 
-    def list_from(self, path: bytes, listed: Callable[[], None] | None = None) -> None:
-        """List the directory at `path` and all below it, `listed` called now and then; raises `OSError` where `path` itself cannot be listed."""
-        waiting = self.list_one(path)
+    def list_below(self, path: bytes, listed: Callable[[], None] | None = None) -> None:
+        """List the directory at `path` and all below it, calling `listed` now and then.
+
+        Raises `OSError` if `path` itself cannot be listed.
+        """
+        waiting = self.list_directory(path)
         while waiting:
-            if listed and self.unread >= self.enough:
+            if listed and self.unread_entries >= self.hash_ahead_at:
                 listed()
             below = waiting.pop()
-            same = self.same.get(below)
-            if same is not None:
-                self.folders[below] = same
-                if SUBFOLDER in same.tags:
-                    waiting += subfolders(same)
+            unchanged_folder = self.unchanged.get(below)
+            if unchanged_folder is not None:
+                self.folders[below] = unchanged_folder
+                if SUBFOLDER in unchanged_folder.tags:
+                    waiting += subfolders(unchanged_folder)
                 continue
             try:
-                waiting += self.list_one(below)
+                waiting += self.list_directory(below)
             except OSError as error:
                 self._fail(below, error)
 
     def list_known(self) -> None:
-        """List the known directories, as far as they are there, and nothing below them."""
+        """List the known directories that still exist, and nothing below them."""
         for path in sorted(self.known):
             try:
-                self.list_one(path)
+                self.list_directory(path)
             except OSError:
                 continue
 
-    def list_one(self, path: bytes) -> list[bytes]:
-        """List one directory; its subdirectories come back, last first, for a walk that pops them."""
+    def list_directory(self, path: bytes) -> list[bytes]:
+        """List one directory; return its subdirectories, last first, for a walk that pops them."""
         known = self.known.get(path)
         if known is None:
-            draft = self._list_new(path)
-        elif path in self.same:
+            builder = self._list_new(path)
+        elif path in self.unchanged:
             self.folders[path] = known
             return subfolders(known)
         else:
-            names, stats = self.seen.get(path) or self._look_at(path, known)
-            if names == known.names and vouched(known, stats, self.limit):
+            names, stats = self.current.get(path) or self._stat_children(path, known)
+            if names == known.names and unchanged(known, stats, self.limit):
                 self.folders[path] = known
                 return subfolders(known)
-            draft = self._recall(known, names, stats)
-        self.unread += len(draft.names)
-        return _joined(path, draft.names, draft.tags) if DIRECTORY in draft.tags else []
+            builder = self._list_changed(known, names, stats)
+        self.unread_entries += len(builder.names)
+        return _joined(path, builder.names, builder.tags) if DIRECTORY in builder.tags else []
 
-    def _list_new(self, path: bytes) -> Draft:
-        """A directory of which nothing is known: the listing itself says which entries are regular files."""
+    def _list_new(self, path: bytes) -> FolderBuilder:
+        """List a directory that is not known; the listing itself tells which entries are regular files."""
         descriptor = self.cursor.at(path)
         names, entries = entries_of(descriptor)
-        draft = self.drafts[path] = Draft(path, names)
+        builder = self.builders[path] = FolderBuilder(path, names)
         for index in [i for i, entry in enumerate(entries) if not entry.is_file(follow_symlinks=False)]:
-            self._classify(draft, index, descriptor)
-        return draft
+            self._classify(builder, index, descriptor)
+        return builder
 
     def names_at(self, descriptor: int, known: Folder) -> tuple[bytes, int]:
-        """The names in a known directory that count, ascending, joined by NUL; and how many."""
+        """Return the names in a known directory that count, ascending and joined by NUL, and their number."""
         names, count = names_of(descriptor)
         if not self.only_known or names == known.names:
             return names, count
@@ -192,128 +215,135 @@ class Pass:
         there = [name for name in (names.split(b"\0") if count else []) if name in wanted]
         return b"\0".join(there), len(there)
 
-    def _look_at(self, path: bytes, known: Folder) -> tuple[bytes, bytes]:
-        """The names and the stat column of a known directory as it is now."""
+    def _stat_children(self, path: bytes, known: Folder) -> tuple[bytes, bytes]:
+        """Return the names and the stat column of a known directory as it is now."""
         descriptor = self.cursor.at(path)
         names, count = self.names_at(descriptor, known)
         return names, stats_of(descriptor, names.split(b"\0") if count else [])
 
-    def _recall(self, known: Folder, names: bytes, stats: bytes) -> Draft:
-        """A directory that changed: children keep what is known of them where their stat vouches for it; the others are looked at."""
+    def _list_changed(self, known: Folder, names: bytes, stats: bytes) -> FolderBuilder:
+        """Build a directory that changed: keep children that an unchanged stat confirms, look at the others."""
         before = aligned(known, names, len(stats) // STAT.size)
-        draft = opened(before, stats)
+        builder = reopen(before, stats)
         modes = memoryview(stats).cast("q")[5::6]
         others = []
-        for index in doubted(before, stats, self.limit):
-            draft.targets.pop(index, None)
+        for index in maybe_changed(before, stats, self.limit):
+            builder.targets.pop(index, None)
             if S_IFMT(modes[index]) == S_IFREG:
-                draft.tags[index] = PENDING
+                builder.tags[index] = PENDING
             else:
                 others.append(index)
-        # Workers may have looked at it, and it may be gone since: then there is no draft of it.
+        # The directory may be gone since a worker compared it; then it must not get a builder.
         descriptor = self.cursor.at(known.path) if others else -1
-        self.drafts[known.path] = draft
+        self.builders[known.path] = builder
         for index in others:
-            self._classify(draft, index, descriptor)
-        return draft
+            self._classify(builder, index, descriptor)
+        return builder
 
-    def _classify(self, draft: Draft, index: int, descriptor: int) -> None:
-        """What a child is, by lstat; regular files stay pending, with their stat."""
-        name = draft.names[index]
+    def _classify(self, builder: FolderBuilder, index: int, descriptor: int) -> None:
+        """Determine a child's type by lstat; a regular file stays pending, with its stat."""
+        name = builder.names[index]
         try:
             status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
             kind = S_IFMT(status.st_mode)
             if kind == S_IFREG:
-                draft.put(index, (PENDING, packed(status), NO_DIGEST, ""))
+                builder.put(index, (PENDING, packed(status), NO_DIGEST, ""))
             elif kind == S_IFLNK:
                 target = os.readlink(name, dir_fd=descriptor)
-                draft.put(index, (LINK, packed(status), blake3(target).digest(), ""))
-                draft.targets[index] = target
+                builder.put(index, (LINK, packed(status), blake3(target).digest(), ""))
+                builder.targets[index] = target
             elif kind == S_IFDIR:
                 away = status.st_dev != self.device and not self.cross
                 tag, note = (UNREADABLE, "EXDEV") if away else (DIRECTORY, "")
-                draft.put(index, (tag, packed_directory(status), NO_DIGEST, note))
+                builder.put(index, (tag, packed_directory(status), NO_DIGEST, note))
             else:
-                draft.put(index, (OTHER, packed(status), blake3(_SPECIAL.get(kind, b"char")).digest(), ""))
+                builder.put(index, (OTHER, packed(status), blake3(_SPECIAL.get(kind, b"char")).digest(), ""))
         except OSError as error:
             gone = error.errno == ENOENT
-            draft.put(index, (VANISHED if gone else UNREADABLE, NO_STAT, NO_DIGEST, "" if gone else word(error)))
+            builder.put(
+                index, (VANISHED if gone else UNREADABLE, NO_STAT, NO_DIGEST, "" if gone else errno_name(error))
+            )
 
     def _fail(self, path: bytes, error: OSError) -> None:
-        """A subdirectory that cannot be listed: gone, or no directory any more, or unreadable."""
+        """Record a subdirectory that cannot be listed: gone, no longer a directory, or unreadable."""
         parent, _, name = path.rpartition(b"/")
-        draft = self._open_again(parent)
-        index = draft.names.index(name)
+        builder = self._reopen(parent)
+        index = builder.names.index(name)
         if error.errno == ENOENT:
-            draft.put(index, (VANISHED, NO_STAT, NO_DIGEST, ""))
+            builder.put(index, (VANISHED, NO_STAT, NO_DIGEST, ""))
         elif error.errno in (ENOTDIR, ELOOP):
-            draft.tags[index] = CHANGED
+            builder.tags[index] = CHANGED
         else:
-            draft.put(index, (UNREADABLE, draft.stat(index), NO_DIGEST, word(error)))
+            builder.put(index, (UNREADABLE, builder.stat(index), NO_DIGEST, errno_name(error)))
 
-    def _open_again(self, path: bytes) -> Draft:
-        """The draft of a directory; one that was kept as known becomes a draft again."""
+    def _reopen(self, path: bytes) -> FolderBuilder:
+        """Return the builder of a directory, reopening one that was kept as known."""
         known = self.folders.pop(path, None)
         if known is not None:
-            self.drafts[path] = opened(known, known.stats)
-        return self.drafts[path]
+            self.builders[path] = reopen(known, known.stats)
+        return self.builders[path]
 
-    def pending(self, start: int = 0) -> list[tuple[Draft, Sequence[int]]]:
-        """The files still to be read, by directory, in the order of the walk, from the `start`th directory on."""
-        found: list[tuple[Draft, Sequence[int]]] = []
-        for draft in islice(self.drafts.values(), start, None):
-            if PENDING in draft.tags:
-                tags = draft.tags
+    def pending(self, start: int = 0) -> list[tuple[FolderBuilder, Sequence[int]]]:
+        """Return the files to hash by directory, in walk order, from the `start`th directory on."""
+        work: list[tuple[FolderBuilder, Sequence[int]]] = []
+        for builder in islice(self.builders.values(), start, None):
+            if PENDING in builder.tags:
+                tags = builder.tags
                 whole = tags.count(PENDING) == len(tags)
-                found.append(
-                    (draft, range(len(tags)) if whole else [i for i, tag in enumerate(tags) if tag == PENDING])
+                work.append(
+                    (builder, range(len(tags)) if whole else [i for i, tag in enumerate(tags) if tag == PENDING])
                 )
-        return found
+        return work
 
-    def read_here(self, work: Sequence[tuple[Draft, Sequence[int]]]) -> None:
-        """Read pending files in this process."""
-        for draft, indexes in work:
+    def hash_here(self, work: Sequence[tuple[FolderBuilder, Sequence[int]]]) -> None:
+        """Hash pending files in this process."""
+        for builder, indexes in work:
             try:
-                descriptor = self.cursor.at(draft.path)
+                descriptor = self.cursor.at(builder.path)
             except OSError as error:
                 gone = error.errno in (ENOENT, ENOTDIR, ELOOP)
-                lost: Finding = (VANISHED if gone else UNREADABLE, NO_STAT, NO_DIGEST, "" if gone else word(error))
+                lost: EntryHash = (
+                    VANISHED if gone else UNREADABLE,
+                    NO_STAT,
+                    NO_DIGEST,
+                    "" if gone else errno_name(error),
+                )
                 for index in indexes:
-                    draft.put(index, lost)
+                    builder.put(index, lost)
                 continue
             for index in indexes:
-                finding = examine(descriptor, draft.names[index], self.buffer, self.settled)
-                draft.put(index, finding)
-                self.read += finding[0] in (FILE, EXECUTABLE)
+                entry = hash_entry(descriptor, builder.names[index], self.buffer, self.settled_before)
+                builder.put(index, entry)
+                self.files_read += entry[0] in (FILE, EXECUTABLE)
 
-    def put_together(self) -> None:
-        """Make folders of the drafts in which nothing is open any more.
+    def build_folders(self) -> None:
+        """Turn every complete builder into a folder.
 
-        Where nothing was known, one without subdirectories has its digest, too; beside known ones, which come with theirs,
-        it is the missing digest that says what changed.
+        Without known folders, one that has no subdirectories also gets its digest now. With known folders, which bring their
+        digests, a missing digest marks what changed.
         """
-        for path in [path for path, draft in self.drafts.items() if draft.is_settled()]:
-            folder = self.drafts.pop(path).folder()
-            self.folders[path] = folder if self.known or SUBFOLDER in folder.tags else sealed_one(folder, {})
+        for path in [path for path, builder in self.builders.items() if builder.is_complete()]:
+            folder = self.builders.pop(path).folder()
+            self.folders[path] = folder if self.known or SUBFOLDER in folder.tags else seal_folder(folder, {})
 
-    def settle_changed(self) -> bool:
-        """Look again at what was no longer what its listing said; whether there is more to read or list after that."""
-        again = [draft for draft in self.drafts.values() if CHANGED in draft.tags]
-        for draft in again:
-            for index in [index for index, tag in enumerate(draft.tags) if tag == CHANGED]:
-                descriptor = self.cursor.at(draft.path)
-                self._classify(draft, index, descriptor)
-                if draft.tags[index] == DIRECTORY and not self.only_known:
-                    below = join(draft.path, draft.names[index])
+    def classify_changed(self) -> bool:
+        """Look again at entries whose type changed after the listing; return whether there were any."""
+        again = [builder for builder in self.builders.values() if CHANGED in builder.tags]
+        for builder in again:
+            for index in [index for index, tag in enumerate(builder.tags) if tag == CHANGED]:
+                descriptor = self.cursor.at(builder.path)
+                self._classify(builder, index, descriptor)
+                if builder.tags[index] == DIRECTORY and not self.only_known:
+                    below = join(builder.path, builder.names[index])
                     try:
-                        self.list_from(below)
+                        self.list_below(below)
                     except OSError as error:
                         self._fail(below, error)
         return bool(again)
 
 
 def subfolders(known: Folder) -> list[bytes]:
-    """The paths of a directory's subdirectories, last first."""
+    """Return the paths of a directory's subdirectories, last first."""
     return _joined(known.path, known.children(), known.tags) if SUBFOLDER in known.tags else []
 
 

@@ -14,6 +14,7 @@ from blake3 import blake3
 
 from outfitter.fingerprint.cursor import Cursor
 from outfitter.fingerprint.hash_file import packed
+from outfitter.fingerprint.pool import part_size, run_parts
 from outfitter.fingerprint.tree import NO_DIGEST, NO_STAT, STAT, join
 from outfitter.model.value import NamedTuple
 
@@ -26,7 +27,6 @@ _WRITE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 PARALLEL_FILES = 64
-MOST_PARTS = 4000
 PART_FILES = 32
 # DONE or FAILED; whether blocks were shared, or the errno; digest; packed stats of copy and source.
 SLOT = Struct("<B3xI32s48s48s")
@@ -49,7 +49,7 @@ class Copy(NamedTuple):
 
 
 class Copier:
-    """Copies files one after the other through one buffer; tries to share blocks until the file system refuses once."""
+    """Copies files one after the other through one buffer; tries to run_parts blocks until the file system refuses once."""
 
     def __init__(self) -> None:
         """A buffer of its own."""
@@ -185,7 +185,7 @@ class Work:
         self.files = files
         self.known = known
         self._progress = progress or _silent
-        self.part = max(PART_FILES, -(-len(files) // MOST_PARTS))
+        self.part = part_size(len(files), PART_FILES)
 
     def findings(self) -> bytes:
         """Copy everything, in as many processes as pay; one slot a file."""
@@ -194,10 +194,8 @@ class Work:
             alone = bytearray(size)
             self._finish(alone)
             return bytes(alone)
-        from outfitter.fingerprint.pool import share
-
         with mmap(-1, size) as shared:
-            share(-(-len(self.files) // self.part), lambda: _Copying(self, shared))
+            run_parts(-(-len(self.files) // self.part), lambda: _Copying(self, shared))
             self._finish(shared)
             return shared[:]
 
@@ -209,12 +207,12 @@ class Work:
 
     def _finish(self, slots: bytearray | mmap) -> None:
         """Do what no worker did; all of it, where there were none."""
-        job = _Copying(self, slots, again=True)
+        worker = _Copying(self, slots, again=True)
         try:
             for number in range(-(-len(self.files) // self.part)):
-                job(number)
+                worker.run_part(number)
         finally:
-            job.close()
+            worker.close()
         self.report(len(self.files))
 
 
@@ -229,7 +227,7 @@ class _Copying:
         self._copier = Copier()
         self._from, self._to = Cursor(work.ends[0]), Cursor(work.ends[1])
 
-    def __call__(self, number: int, /) -> None:
+    def run_part(self, number: int, /) -> None:
         work = self._work
         start = number * work.part
         work.report(start)

@@ -7,7 +7,7 @@ from errno import EACCES, EDQUOT, EINVAL, EISDIR, ELOOP, ENOSPC, ENOTDIR, ENXIO,
 
 from returns.result import Failure, Success
 
-from outfitter.fingerprint.tree import Folder, moved, together
+from outfitter.fingerprint.tree import Folder, concat, reparent
 from outfitter.host import Projecting, Terminal
 from outfitter.model.errors import EffectFailed
 from outfitter.model.outcome import Row
@@ -34,8 +34,8 @@ class Made(NamedTuple):
     def projected(self, record: Record) -> Projected:
         """The finished projection."""
         rows, durable = (
-            together((one for one, _ in self.trees), self.rows),
-            together((d for _, d in self.trees), self.durable),
+            concat((one for one, _ in self.trees), self.rows),
+            concat((d for _, d in self.trees), self.durable),
         )
         return Projected(record, rows, durable, tuple(self.notices))
 
@@ -207,7 +207,7 @@ def _seed_tree(projecting: Projecting, record: Record, seed: Seed, terminal: Ter
     progress = terminal.progress(f"copying {seed.path}") if terminal else None
     rows, durable, notices = projecting.seed_tree(seed.source, place, progress)
     prefix = _raw(seed.path.rstrip("/"))
-    made.trees.append((moved(rows, prefix), moved(durable, prefix)))
+    made.trees.append((reparent(rows, prefix), reparent(durable, prefix)))
     made.notices.extend(notices)
 
 

@@ -182,8 +182,8 @@ def test_what_workers_leave_undone_is_done_here(many, monkeypatch):
     from outfitter.fingerprint import scan
 
     expected = fresh(many)
-    monkeypatch.setattr(scan._Reading, "__call__", lambda *_: None)
-    monkeypatch.setattr(scan, "share", lambda *_: None)
+    monkeypatch.setattr(scan._HashWorker, "run_part", lambda *_: None)
+    monkeypatch.setattr(scan, "run_parts", lambda *_: None)
     assert fresh(many).digest == expected.digest
     monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
     assert again(many, expected, settled(expected)).digest == expected.digest
@@ -196,14 +196,14 @@ def test_a_directory_that_vanishes_after_it_was_compared_is_absent(many, monkeyp
     cold = fresh(many)
     os.unlink(many + "/d1/e1/link")
     os.symlink("f8", many + "/d1/e1/link")
-    compare_known = scan.compare_known
+    compare_in_parallel = scan.compare_in_parallel
 
     def then_gone(walk, root):
-        compare_known(walk, root)
+        compare_in_parallel(walk, root)
         assert b"d1/e1" in walk.seen
         shutil.rmtree(many + "/d1/e1")
 
-    monkeypatch.setattr(scan, "compare_known", then_gone)
+    monkeypatch.setattr(scan, "compare_in_parallel", then_gone)
     monkeypatch.setattr(scanning, "PARALLEL_ROWS", 1)
     warm = again(many, cold, settled(cold))
     assert warm.rows == fresh(many).rows
@@ -229,15 +229,15 @@ def test_a_listing_that_ends_early_leaves_no_worker_behind(many, monkeypatch):
 
     monkeypatch.setattr(walk, "AHEAD_FILES", 50)
     monkeypatch.setattr(scanning, "PARALLEL_FILES", 20)
-    list_one, calls = walk.Pass.list_one, []
+    list_directory, calls = walk.TreeScan.list_directory, []
 
     def interrupted(self, path):
         calls.append(path)
         if len(calls) > 20:
             raise KeyboardInterrupt
-        return list_one(self, path)
+        return list_directory(self, path)
 
-    monkeypatch.setattr(walk.Pass, "list_one", interrupted)
+    monkeypatch.setattr(walk.TreeScan, "list_directory", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fresh(many)
     with pytest.raises(ChildProcessError):
@@ -286,7 +286,7 @@ def test_fpt_01_special_files_are_neither_opened_nor_waited_for(tmp_path):
 
 def test_a_file_that_became_a_fifo_or_a_link_is_classified_anew_and_not_waited_for(tmp_path, monkeypatch):
     root = make(tmp_path / "t", {"a": b"1", "b": b"2", "c": b"3", "d": b"4"})
-    examine = hash_file.examine
+    hash_entry = hash_file.hash_entry
     turned = []
 
     def turn(directory, name, *rest):
@@ -299,9 +299,9 @@ def test_a_file_that_became_a_fifo_or_a_link_is_classified_anew_and_not_waited_f
                 os.symlink("/etc/passwd", root + "/b")
             elif name == b"c":
                 make(root, {"c/inside": b"5"})
-        return examine(directory, name, *rest)
+        return hash_entry(directory, name, *rest)
 
-    monkeypatch.setattr("outfitter.fingerprint.walk.examine", turn)
+    monkeypatch.setattr("outfitter.fingerprint.walk.hash_entry", turn)
     tree = fresh(root)
     assert {path: row.tag for path, row in by_path(tree).items()} == {b"a": "o", b"b": "l", b"c": "d", b"c/inside": "f"}
     assert tree.digest == fresh(root).digest

@@ -170,12 +170,10 @@ def test_workers_copy_what_one_process_copies(many, tmp_path, monkeypatch):
 
 
 def test_what_a_worker_left_half_done_is_made_anew(many, tmp_path, monkeypatch):
-    from outfitter.fingerprint import pool
-
     def dies(parts, begin):
         make(tmp_path / "p", {"big.jsonl": b"half", "d1/f1": b""})
 
-    monkeypatch.setattr(pool, "share", dies)
+    monkeypatch.setattr(copying, "run_parts", dies)
     _, durable, notices = seed_tree(many, str(tmp_path / "p"), None)
     assert (len(durable), notices) == (701, ())
     assert taken(contents(tmp_path / "p")) == taken(contents(many))

@@ -49,7 +49,7 @@ def test_noise_is_no_file_form(noise):
     refused(noise)
     with pytest.raises(ValueError, match="another record"):
         load_later(noise, tree_of(EMPTY, 0), b"r" * 32)
-    with pytest.raises(ValueError, match="no tree"):
+    with pytest.raises(ValueError, match="not a tree"):
         load_later(b"r" * 32 + noise, tree_of(EMPTY, 0), b"r" * 32)
 
 
@@ -57,7 +57,7 @@ EMPTY = {b"": Folder(b"", b"", b"", b"", b"")}
 
 
 def refused(data):
-    with pytest.raises(ValueError, match=r"no tree of this version|damaged"):
+    with pytest.raises(ValueError, match=r"not a tree of this version|damaged"):
         load(data)
 
 

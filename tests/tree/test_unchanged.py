@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.fingerprint.tree import STAT, aligned, doubted, pack, vouched
+from outfitter.fingerprint.tree import STAT, aligned, maybe_changed, pack, unchanged
 from tests.tree import strategies
 
 limits = st.one_of(st.none(), st.integers(0, 2**63 - 1))
@@ -37,8 +37,8 @@ def test_a_child_is_doubted_if_its_stat_changed_or_is_racy_or_it_was_not_read_we
         racy = limit is not None and max(mtime, ctime) >= limit and known.newest >= limit
         if stat != known.stats[index * STAT.size : (index + 1) * STAT.size] or racy or row.tag == "u" or row.note:
             expected.append(index)
-    assert doubted(known, stats, limit) == expected
-    if vouched(known, stats, limit):
+    assert maybe_changed(known, stats, limit) == expected
+    if unchanged(known, stats, limit):
         assert expected == []
 
 
@@ -51,4 +51,4 @@ def test_what_is_known_can_be_put_beside_other_names(known, other):
         if name in rows:
             assert found.row(index, name) == rows[name]
     missing = [index for index, name in enumerate(other.children()) if name not in rows]
-    assert set(missing) <= set(doubted(found, bytes(len(found.stats)), None))
+    assert set(missing) <= set(maybe_changed(found, bytes(len(found.stats)), None))
