@@ -200,7 +200,7 @@ def test_a_directory_that_vanishes_after_it_was_compared_is_absent(many, monkeyp
 
     def then_gone(walk, root):
         compare_in_parallel(walk, root)
-        assert b"d1/e1" in walk.seen
+        assert b"d1/e1" in walk.current
         shutil.rmtree(many + "/d1/e1")
 
     monkeypatch.setattr(scan, "compare_in_parallel", then_gone)
@@ -249,13 +249,13 @@ def test_an_interrupt_while_workers_run_leaves_none_behind(many, monkeypatch):
 
     parent = os.getpid()
 
-    class Interrupting(scan._Reading):
-        def __call__(self, _, /):
+    class Interrupting(scan._HashWorker):
+        def run_part(self, _, /):
             if os.getpid() == parent:
                 raise KeyboardInterrupt
             time.sleep(30)
 
-    monkeypatch.setattr(scan, "_Reading", Interrupting)
+    monkeypatch.setattr(scan, "_HashWorker", Interrupting)
     monkeypatch.setattr(pool, "cores", lambda: 3)
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
