@@ -16,7 +16,7 @@ def json_object(raw: bytes | None) -> Json | None:
     if raw is None:
         return None
     try:
-        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -35,12 +35,13 @@ def member_digest(document: Any, member: str) -> str:
     return blake3(text.encode()).hexdigest()
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Json:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("repeated key")
-    return made
-
-
-def _refuse(word: str) -> Any:
+def refuse_constant(word: str) -> Any:
+    """Reject NaN and the infinities, which Python reads and JSON does not have. Raises `ValueError`."""
     raise ValueError(word)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Json:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("repeated key")
+    return members

@@ -1,27 +1,18 @@
 """One top-level key of a JSON file edited in place: every other byte, order and spelling stays (spec/40, 006.5.15). Pure."""
 
 import json
-import re
-from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any, NamedTuple
+from typing import Any
 
-_BOM = "\ufeff"
-_BLANK = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder()
+from outfitter.adapters.native_json import refuse_constant
+from outfitter.syntax.json_scanner import BYTE_ORDER_MARK, MemberSpan, root_members
 
-
-class Span(NamedTuple):
-    """Where a member stands in the text: the key's quote, and the value's first and one past its last character."""
-
-    key: int
-    start: int
-    end: int
+_BLANKS = " \t\n\r"
 
 
 def member_text(content: bytes, member: str) -> str | None:
     """A top-level member's value exactly as it is spelled, None where there is none or the file is no JSON object."""
     text = _text(content)
-    spans = None if text is None else _spans(text)
+    spans = None if text is None else root_members(text)
     if text is None or spans is None or member not in spans:
         return None
     span = spans[member]
@@ -35,7 +26,7 @@ def edited(content: bytes, member: str, value: str) -> bytes | None:
     last, spaced as its neighbours are.
     """
     text = _text(content)
-    spans = None if text is None else _spans(text)
+    spans = None if text is None else root_members(text)
     if text is None or spans is None:
         return None
     made = _replaced(text, spans[member], value) if member in spans else _appended(text, spans, member, value)
@@ -49,54 +40,18 @@ def _text(content: bytes) -> str | None:
         return None
 
 
-def _spans(text: str) -> dict[str, Span] | None:
-    """Every member of the root object, or None where the text is no JSON object and nothing else."""
-    try:
-        at = _skip(text, len(_BOM) if text.startswith(_BOM) else 0)
-        if text[at : at + 1] != "{":
-            return None
-        spans: dict[str, Span] = {}
-        at = _skip(text, at + 1)
-        if text[at : at + 1] == "}":
-            return spans if _skip(text, at + 1) == len(text) else None
-        while True:
-            key = at
-            if text[at : at + 1] != '"':
-                return None
-            name, at = scanstring(text, at + 1, True)
-            at = _skip(text, at)
-            if text[at : at + 1] != ":":
-                return None
-            start = _skip(text, at + 1)
-            _, end = _DECODER.raw_decode(text, start)
-            spans[name] = Span(key, start, end)
-            at = _skip(text, end)
-            if text[at : at + 1] == "}":
-                return spans if _skip(text, at + 1) == len(text) else None
-            if text[at : at + 1] != ",":
-                return None
-            at = _skip(text, at + 1)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
-
-
-def _replaced(text: str, span: Span, value: str) -> str:
+def _replaced(text: str, span: MemberSpan, value: str) -> str:
     return text[: span.start] + value + text[span.end :]
 
 
-def _appended(text: str, spans: dict[str, Span], member: str, value: str) -> str:
+def _appended(text: str, spans: dict[str, MemberSpan], member: str, value: str) -> str:
     name = json.dumps(member)
     if not spans:
         brace = text.index("{") + 1
-        return text[:brace] + f"{name}: {value}" + text[_skip(text, brace) :]
+        return text[:brace] + f"{name}: {value}" + text[brace:].lstrip(_BLANKS)
     last = max(spans.values(), key=lambda span: span.end)
     before = text[: last.key]
-    space = before[len(before.rstrip(" \t\n\r")) :]
+    space = before[len(before.rstrip(_BLANKS)) :]
     colon = text[last.key : last.start].split(":")[-1]
     return text[: last.end] + f",{space}{name}:{colon}{value}" + text[last.end :]
 
@@ -112,12 +67,8 @@ def _proved(old: str, new: str, member: str, value: str) -> bool:
 
 def _exact(text: str) -> Any:
     return json.loads(
-        text.removeprefix(_BOM),
+        text.removeprefix(BYTE_ORDER_MARK),
         parse_int=lambda n: ("int", n),
         parse_float=lambda n: ("float", n),
-        parse_constant=_refuse,
+        parse_constant=refuse_constant,
     )
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(word)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 
 from blake3 import blake3
@@ -12,6 +11,7 @@ from blake3 import blake3
 from outfitter.bridge.context import Aftermath, Item, Topic, words
 from outfitter.bridge.threeway import CHANGED
 from outfitter.model.projection import Bridge, Record
+from outfitter.syntax.json_scanner import BYTE_ORDER_MARK, strings
 
 TOPIC: Topic = "plugin registry"
 _TRIES = 3
@@ -53,22 +53,36 @@ def places(record: Record) -> dict[str, str]:
 
 
 def rewritten(content: bytes, places: Mapping[str, str]) -> bytes:
-    """JSON bytes with every string that begins with one of the places, as whole path components, begun with its other name.
+    """Return JSON bytes in which every string that begins with one of the places, as whole path components, begins with its value.
 
-    Only those characters change. What is no JSON in UTF-8, before or after, is left alone.
+    Only those characters change. Content that is not JSON in UTF-8 is returned as it is.
     """
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         return content
-    new = text
-    for old, other in places.items():
-        for ascii_only in (True, False):
-            spelled = json.dumps(old, ensure_ascii=ascii_only)[1:-1]
-            instead = json.dumps(other, ensure_ascii=ascii_only or not _is_text(other))[1:-1]
-            for before, after in ((spelled, instead), (spelled.replace("/", "\\/"), instead.replace("/", "\\/"))):
-                new = re.sub(f'"{re.escape(before)}(?="|/|\\\\/)', lambda _, to=after: f'"{to}', new)  # type: ignore[misc]
-    return new.encode() if new != text and _is_json(text) and _is_json(new) else content
+    if not _is_json(text):
+        return content
+    spellings = [spelling for place in places.items() for spelling in _spellings(*place)]
+    pieces: list[str] = []
+    copied = 0
+    for string in strings(text):
+        for before, after in spellings:
+            end = string.start + len(before)
+            if text.startswith(before, string.start) and (end == string.end or text.startswith(("/", "\\/"), end)):
+                pieces += (text[copied : string.start], after)
+                copied = end
+                break
+    return "".join((*pieces, text[copied:])).encode()
+
+
+def _spellings(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Yield the ways in which JSON writers spell a path, each with the new path spelled alike."""
+    for ascii_only in (True, False):
+        before = json.dumps(old, ensure_ascii=ascii_only)[1:-1]
+        after = json.dumps(new, ensure_ascii=ascii_only or not _is_text(new))[1:-1]
+        yield before, after
+        yield before.replace("/", "\\/"), after.replace("/", "\\/")
 
 
 def _is_text(name: str) -> bool:
@@ -82,7 +96,7 @@ def _is_text(name: str) -> bool:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text.removeprefix("\ufeff"))
+        json.loads(text.removeprefix(BYTE_ORDER_MARK))
     except (ValueError, RecursionError):
         return False
     return True

@@ -28,9 +28,9 @@ def _read(text: str, form: DocumentForm, schema: bytes) -> Parsed:
         return Parsed(None, {}, text)
     if form == "json":
         # Read at every launch, never remembered: it must not bring the other forms' readers with it.
-        from outfitter.syntax import json_strict
+        from outfitter.syntax import json_scanner
 
-        return _mapping(json_strict.load(text))
+        return _mapping(json_scanner.load(text))
     from outfitter.syntax import front_matter, yaml_core
 
     if form == "markdown":
