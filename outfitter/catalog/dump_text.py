@@ -17,9 +17,9 @@ from outfitter.catalog.model_rules import faults
 from outfitter.catalog.tree_reader import Demand
 from outfitter.model.composition import Controls, Server, Skill
 from outfitter.model.request import Notice
+from outfitter.syntax.address import without_credentials
 
 _SECRET = "looks like a credential"
-_USER_INFO = re.compile(r"(://)[^/@]*@")
 
 
 def agent_text(one: Agent, changed: Mapping[str, Any]) -> bytes:
@@ -127,9 +127,9 @@ def _redact(server: str, definition: dict[str, Any], key: str) -> None:
         words = inner if block == "env" else f"{server}_{inner}"
         definition[block][inner] = "${" + re.sub(r"[^A-Za-z0-9_]", "_", words).upper() + "}"
     elif block == "args":
-        definition["args"][int(inner)] = _USER_INFO.sub(r"\1", definition["args"][int(inner)])
+        definition["args"][int(inner)] = without_credentials(definition["args"][int(inner)])
     else:
-        definition[block] = _USER_INFO.sub(r"\1", definition[block])
+        definition[block] = without_credentials(definition[block])
 
 
 RECORD = ".outfitter/composition.json"

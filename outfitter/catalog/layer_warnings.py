@@ -12,7 +12,7 @@ from outfitter.catalog.tree_reader import Demand
 from outfitter.model.layers import Entry, Layer
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
-from outfitter.sync.sources import repository_of, uri_of, without_credentials
+from outfitter.sync.sources import repository_of, uri_of
 
 FOLDERS = ("agents", "skills", "knowledge", "commands", "deepwork")
 FILES = ("agents.md", "AGENTS.md", "system-prompt.md", "mcp.json", "mcp_config.json", "models.json")
@@ -167,4 +167,6 @@ def _address(entry: Mapping[str, Any]) -> str:
     repository = repository_of(entry)
     if not repository:
         return str(entry.get("path", ""))
+    from outfitter.syntax.address import without_credentials
+
     return without_credentials(uri_of(repository)).removesuffix("/").removesuffix(".git")

@@ -18,7 +18,6 @@ _NAMED = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}")
 _BARE = re.compile(r"(?<!\$)\$[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_KEY = re.compile(r"(^|[_-])(KEY|TOKEN|SECRET|PASSWORD)$|^(API|ACCESS|AUTH)(KEY|TOKEN)$", re.IGNORECASE)
-_USER_INFO = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s:@]*:([^/?#\s@]+)@", re.IGNORECASE)
 _BREAKS = re.compile("[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 
 
@@ -131,9 +130,17 @@ def _secrets(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             ):
                 yield f"{block}.{key}", said
     for key, text in _texts(definition):
-        found = _USER_INFO.search(text)
-        if found and not _REFERENCE.search(found.group(1)):
+        if "://" in text and _holds_password(text):
             yield key, said
+
+
+def _holds_password(text: str) -> bool:
+    """Whether an address in a text holds a literal password."""
+    from outfitter.syntax.address import user_parts
+
+    # A reference may hold a colon of its own: `${USER:-me}`.
+    passwords = (_REFERENCE.sub("\0", part).partition(":")[2] for part in user_parts(text))
+    return any(password and "\0" not in password for password in passwords)
 
 
 def _bare_references(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

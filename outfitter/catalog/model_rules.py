@@ -15,7 +15,6 @@ _BREAKS = re.compile("[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 _HOST = re.compile(
     r"[a-z][a-z0-9+.-]*://(?:[^/?#\\\s]*@)?(\[[0-9a-f:.]+\]|[^/?#\\\s:@\[\]$]+)(?::\d*)?(?:[/?#][^\\\s]*)?"
 )
-_USER_INFO = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\\\s@]*@", re.IGNORECASE)
 _LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|\[::1\]")
 
 # (key path below the provider, what is wrong, what to do)
@@ -31,7 +30,7 @@ def faults(definition: Mapping[str, Any]) -> Iterator[Fault]:
     if key is not None and (not isinstance(key, str) or not REFERENCE.fullmatch(key.strip())):
         yield ("apiKey",), _about_key(key), "write $NAME and set the variable"
     url = definition.get("baseUrl")
-    if isinstance(url, str) and _USER_INFO.match(url):
+    if isinstance(url, str) and "@" in url and _has_user_part(url):
         yield ("baseUrl",), "holds a user name or password", "write apiKey: $NAME and set the variable"
     headers = definition.get("headers")
     if headers is not None and not isinstance(headers, Mapping):
@@ -40,6 +39,12 @@ def faults(definition: Mapping[str, Any]) -> Iterator[Fault]:
         why, hint = _about_header(name, value)
         if why:
             yield ("headers", name), why, hint
+
+
+def _has_user_part(url: str) -> bool:
+    from outfitter.syntax.address import user_parts
+
+    return any(user_parts(url))
 
 
 def normal(definition: Mapping[str, Any]) -> dict[str, Any]:

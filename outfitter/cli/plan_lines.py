@@ -12,7 +12,7 @@ from outfitter.model.projection import Prepared
 from outfitter.model.settings import Origin, Resolution
 from outfitter.model.wording import counted
 from outfitter.render import notice_json, one_line
-from outfitter.sync.git import redacted
+from outfitter.syntax.address import hide_credentials
 
 SHOWN_WIDTH = 160
 
@@ -88,7 +88,7 @@ def _command(prepared: Prepared) -> list[str]:
     for secret in literal_credentials(prepared.composition.servers):
         for spelled in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
             words = [word.replace(spelled, "***") for word in words]
-    return [redacted(word) for word in words]
+    return [hide_credentials(word) for word in words]
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:

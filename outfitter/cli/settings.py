@@ -15,7 +15,7 @@ from outfitter.model.wording import did_you_mean
 from outfitter.railway import fold
 from outfitter.render import notice_json, one_line
 from outfitter.settings.lookup import value_at
-from outfitter.sync.git import redacted
+from outfitter.syntax.address import hide_credentials
 from stages.gather_facts import DEFAULT_HARNESS
 from stages.merge_settings import KEYS
 
@@ -158,7 +158,7 @@ def _origin_json(origin: Origin) -> dict[str, Any]:
 
 def _text(value: Any, bare: bool = False) -> str:
     """A text as it is where it fits on a line, everything else as JSON; `bare` texts keep even their line breaks."""
-    value = redacted(value) if isinstance(value, str) else value
+    value = hide_credentials(value) if isinstance(value, str) else value
     if isinstance(value, str) and (bare or (value == one_line(value).strip() and value)):
         return value
     return json.dumps(_plain(value), ensure_ascii=False)
@@ -167,7 +167,7 @@ def _text(value: Any, bare: bool = False) -> str:
 def _plain(value: Any) -> Any:
     """A value that strict JSON can hold, the user part of every address in it hidden."""
     if isinstance(value, str):
-        return redacted(value)
+        return hide_credentials(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, list):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -22,7 +21,6 @@ FORMAT = 2
 # A tree's JSON may hold literal credentials, which go nowhere but where they are needed (spec/80); text needs no parsing.
 _NOT_REMEMBERED = ("json", "text")
 # An address of a source may hold a token before its host.
-_USER_PART = re.compile(rb"://[^/\s]*@")
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _SCHEMA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "schemas", "settings.json")
 
@@ -111,7 +109,7 @@ def _named(path: str, parsed: Parsed) -> Document:
 def _remembered(cache: str, content: bytes, form: DocumentForm, remember: bool) -> Parsed:
     """The parse of these bytes: from the cache where it holds one beyond doubt, else fresh and then remembered if it has no flaw."""
     schema = _schema() if form == "settings" else b""
-    keep = cache and form not in _NOT_REMEMBERED and not (form == "settings" and _USER_PART.search(content))
+    keep = cache and form not in _NOT_REMEMBERED and not (form == "settings" and _holds_credentials(content))
     place = os.path.join(cache, _key(content, form, schema)) if keep else ""
     known = _load(place, content, form) if place else None
     if known is not None:
@@ -122,6 +120,14 @@ def _remembered(cache: str, content: bytes, form: DocumentForm, remember: bool) 
     if place and remember and not parsed.flaws:
         _save(place, parsed)
     return parsed
+
+
+def _holds_credentials(content: bytes) -> bool:
+    if b"://" not in content:
+        return False
+    from outfitter.syntax.address import has_credentials
+
+    return has_credentials(content.decode("utf-8", "replace"))
 
 
 def _schema() -> bytes:

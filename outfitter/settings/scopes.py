@@ -11,7 +11,7 @@ from outfitter.model.layers import Document, LayerKind
 from outfitter.model.request import Notice, Problem, Request, resolved
 from outfitter.model.settings import Scope, ScopeKind, Settings
 from outfitter.model.value import NamedTuple
-from outfitter.sync.sources import checkout, inside, repository_of, without_credentials
+from outfitter.sync.sources import checkout, inside, repository_of
 
 FILES: tuple[tuple[str, ScopeKind, ScopeKind], ...] = (
     ("settings.local.yml", "project-local", "home-local"),
@@ -190,11 +190,13 @@ def local_path(settings: Settings, path: str, home: str) -> str:
 
 def label(entry: Mapping[str, Any]) -> str:
     """What people call a source: its repository without credentials, ref and path."""
-    repository = without_credentials(repository_of(entry))
+    repository = repository_of(entry)
     if not repository:
         return str(entry.get("path", ""))
+    from outfitter.syntax.address import without_credentials
+
     ref = f"@{entry['ref']}" if entry.get("ref") else ""
-    return f"{repository}{ref}" + (f"#{entry['path']}" if entry.get("path") else "")
+    return f"{without_credentials(repository)}{ref}" + (f"#{entry['path']}" if entry.get("path") else "")
 
 
 def _entries(settings: Settings, key: str) -> list[Mapping[str, Any]]:

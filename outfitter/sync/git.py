@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from outfitter.syntax.address import hide_credentials
+
 # What may pass of GIT_*: how to reach and trust a server. The rest (GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE …) is set by hooks
 # and rebases for their own repository, and would aim our commands at it.
 ALLOWED = (
@@ -71,11 +73,6 @@ def fetch(uri: str, ref: str, target: str, env: Mapping[str, str], *, interactiv
     return Fetched(said.strip()) if code == 0 else Fetched("", _reason(said))
 
 
-def redacted(text: str) -> str:
-    """Text with the user part of every address hidden: it may be a token."""
-    return re.sub(r"(?<=://)[^/@\s]+@", "***@", text)
-
-
 def _environment(env: Mapping[str, str], interactive: bool) -> dict[str, str]:
     kept = {
         name: value
@@ -108,4 +105,4 @@ def _reason(said: str) -> str:
     general = next((number for number, line in enumerate(lines) if GENERAL in line), len(lines))
     lines = lines[:general] or lines or ["git failed without a word"]
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))] or lines
-    return redacted(re.sub(r"^(fatal|error): ", "", telling[-1]))
+    return hide_credentials(re.sub(r"^(fatal|error): ", "", telling[-1]))

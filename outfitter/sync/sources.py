@@ -19,6 +19,8 @@ def source_name(repository: str, ref: str | None = None, path: str | None = None
     folder each: what one of them lacks in a new commit must not take the last good checkout from another. Two spellings of
     credentials for one address, or of one path, share a folder.
     """
+    from outfitter.syntax.address import without_credentials
+
     address = without_credentials(uri_of(repository))
     bare = re.sub(r"^[a-z+]+://", "", address).removesuffix(".git").removesuffix("/")
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", bare).strip("-.")[:SLUG_LIMIT].strip("-.") or "source"
@@ -32,18 +34,6 @@ def uri_of(repository: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9][\w.-]*/[\w.-]+", repository):
         return f"https://github.com/{repository}.git"
     return repository
-
-
-def without_credentials(address: str) -> str:
-    """An address without user and password; the user of an ssh address (`git@`) is none and stays."""
-    if "://" not in address:
-        return address
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(address)
-    if parts.scheme in ("ssh", "git+ssh") and parts.password is None:
-        return address
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def repository_of(entry: Mapping[str, Any]) -> str:
