@@ -1,13 +1,13 @@
-"""The seam to the machine: frozen records of effect functions, one a concern, that stages are given and tests replace.
+"""The seam to the machine: Protocols of effects, one per concern, that stages are handed and tests replace.
 
-Functions are whole jobs, not system calls. They raise `OSError` and nothing else of their own; stages turn that into values.
-A stage gets only the record it needs: `bridge` is handed no function that could remove a durable file.
+A method does a whole job, not one system call. It raises `OSError` and nothing else of its own; stages turn that into a value.
+A stage is handed only what it needs: `bridge` gets `Settling`, which has no method that removes anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, ParamSpec, Protocol, TypeVar
+from typing import Literal, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from attrs import frozen
 
@@ -21,19 +21,23 @@ from outfitter.railway import Effect, Outcome
 P = ParamSpec("P")
 A = TypeVar("A")
 
+# (done, total): called while a long job runs.
+Progress: TypeAlias = Callable[[int, int], None]
+Answer = Literal["persist", "discard", "always"]
+
 
 class Step(Protocol):
-    """Runs a stage under its own name: times it for the trace, labels a crash, and stops before it if a signal came."""
+    """Run a stage under its own name: time it, label a crash, and stop before it if a signal came."""
 
     def __call__(
         self, stage: Callable[P, Effect[A]] | Callable[P, Outcome[A]], /, *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A]:
-        """The stage's effect; a pure stage's outcome is lifted."""
+        """Return the stage's effect; the outcome of a pure stage is lifted."""
         ...
 
 
 class StepNote(NamedTuple):
-    """What the trace keeps of one stage: its name, how it ended (`ok`, or the error's kind), and observational times (ns)."""
+    """One stage in the trace: its name, how it ended (`ok`, or the error's kind), and when (ns, observational)."""
 
     name: str
     status: str
@@ -42,7 +46,7 @@ class StepNote(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A durable file as found, links followed to the last target: its real path, digest, size, permission bits, identity."""
+    """A durable file as it is now, symlinks followed: real path, digest, size in bytes, permission bits, identity."""
 
     path: str
     digest: bytes
@@ -51,63 +55,109 @@ class Seen(NamedTuple):
     identity: Identity
 
 
-def _nothing(path: str) -> None:
-    """Nothing is known of this path."""
+class Reading(Protocol):
+    """Read single files and directories. Nothing here writes, blocks on a FIFO, or reads past its limit."""
+
+    def document(self, path: str, form: DocumentForm) -> Document | None:
+        """Parse the file at an absolute path, with positions and problems; None if it is absent. Cached by content."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of a regular file (10 MB at most), None if there is none."""
+        ...
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """Return the sorted names in a directory, () if there is none."""
+        ...
+
+    def real(self, path: str) -> str:
+        """Return the physical path: symlinks resolved as far as they exist."""
+        ...
 
 
-class Sources(NamedTuple):
-    """Reading trees, settings and native files. Nothing here writes, blocks on a fifo, or reads past its limit."""
+class Sources(Reading, Protocol):
+    """Read trees, settings and native files, and ask programs. Nothing here writes, except to the cache."""
 
-    project_root: Callable[[str, str], tuple[str, str, tuple[Notice, ...]]]
-    """(cwd, home) → (project root, boundary: git top level or the root itself, notices) by spec/10 and spec/15 V5."""
-    listing: Callable[[str, str, int], Mapping[str, Entry]]
-    """(tree root, boundary, depth) → entries by relative path; directory links walked once; {} where there is no tree."""
-    document: Callable[[str, DocumentForm], Document | None]
-    """(absolute path, form) → the parsed file with positions and problems, or None where it is absent. Cached by content."""
-    read: Callable[[str], bytes | None]
-    """A regular file's bytes (10 MB at most), or None where there is none."""
-    names: Callable[[str], tuple[str, ...]]
-    """The sorted names in a directory, () where there is none."""
-    real: Callable[[str], str]
-    """The physical path, links resolved as far as they exist."""
-    find_harness: Callable[[str, str], Outcome[str]]
-    """(command, PATH) → absolute path of a program that can be executed, else `HarnessUnavailable` (spec/80)."""
-    digest: Callable[[str], str]
-    """A regular file's BLAKE3 in hex, links followed, of any size; "" where there is none."""
-    probe: Callable[[str, tuple[str, ...], str], str]
-    """(executable, arguments, PATH) → what it prints for `--help` and the like, 10 s at most; cached by path, size and mtime."""
-    newest_head: Callable[[str], bytes | None] = _nothing
-    """(directory) → the first 256 KiB of the newest `*.jsonl` directly in it, None where there is none."""
+    def project_root(self, cwd: str, home: str) -> tuple[str, str, tuple[Notice, ...]]:
+        """Return (project root, boundary, notices); the boundary is the git top level or the root itself (spec/10)."""
+        ...
+
+    def listing(self, root: str, boundary: str, depth: int) -> Mapping[str, Entry]:
+        """Return the entries below a tree's root by relative path, {} if there is no tree.
+
+        Goes `depth` levels deep; directories behind symlinks are entered once, and only inside `boundary`.
+        """
+        ...
+
+    def find_harness(self, command: str, path: str) -> Outcome[str]:
+        """Return the absolute path of the executable `command` on `path` (a PATH). Error: `HarnessUnavailable`."""
+        ...
+
+    def digest(self, path: str) -> str:
+        """Return the BLAKE3 (hex) of a regular file of any size, symlinks followed; "" if there is none."""
+        ...
+
+    def probe(self, executable: str, arguments: tuple[str, ...], path: str) -> str:
+        """Return what a program prints for `--help` and the like, after 10 s at most.
+
+        `path` is the PATH it runs with. Cached by the program's path, size and mtime.
+        """
+        ...
+
+    def newest_head(self, directory: str) -> bytes | None:
+        """Return the first 256 KiB of the newest `*.jsonl` directly in a directory, None if there is none."""
+        ...
 
 
-class Projecting(NamedTuple):
-    """Making the projection: everything happens below a run directory that this launch owns."""
+class Projecting(Protocol):
+    """Make the projection: everything happens below a run directory that this launch owns."""
 
-    make_directory: Callable[[str], None]
-    """Make a directory (0700) and its missing parents inside the run directory; existing is fine."""
-    write: Callable[[str, bytes, bool], Row]
-    """(absolute path, bytes, executable) → a new file, 0600 or 0700, exclusively; the row carries digest and identity, path b""."""
-    link: Callable[[str, str], None]
-    """(target, absolute path) → a symbolic link."""
-    copy: Callable[[str, str, bool], tuple[Row, Seen]]
-    """(source, absolute path, executable) → a copy in one pass with its digest; the source as it was read. Links at the source followed."""
-    seed_tree: Callable[
-        [str, str, Callable[[int, int], None] | None], tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]
-    ]
-    """(source directory, absolute path, progress) → (projected rows, durable rows, notices): regular files, recursively, mtimes kept; paths relative to the seeded directory."""
-    ensure_durable: Callable[[str, bool, bytes], str]
-    """(native path, is a directory, initial bytes) → the final target, created if missing; links followed, wrong kinds and dangling folders raise."""
-    names: Callable[[str], tuple[str, ...]]
-    """(durable directory) → the sorted names in it, a trailing slash marks a directory (links followed); () where there is none."""
-    look: Callable[[str], Seen | None]
-    """A durable file as it is now: `Durable.look` with nothing known before."""
+    def make_directory(self, path: str) -> None:
+        """Make a directory (0700) and its missing parents inside the run directory; an existing one is fine."""
+        ...
+
+    def write(self, path: str, data: bytes, executable: bool) -> Row:
+        """Write a new file exclusively, 0600 or 0700; the row carries digest and identity, its path is b""."""
+        ...
+
+    def link(self, target: str, path: str) -> None:
+        """Make a symlink at `path`."""
+        ...
+
+    def copy(self, source: str, path: str, executable: bool) -> tuple[Row, Seen]:
+        """Copy a file and hash it in one pass; return the copy's row and the source as it was read (symlinks followed)."""
+        ...
+
+    def seed_tree(
+        self, source: str, path: str, progress: Progress | None
+    ) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
+        """Copy the regular files below a directory, mtimes kept; return (projected rows, durable rows, notices).
+
+        Row paths are relative to the seeded directory.
+        """
+        ...
+
+    def ensure_durable(self, path: str, directory: bool, create: bytes) -> str:
+        """Return the final target of a native path, created with `create` if missing; symlinks are followed.
+
+        Raises `OSError` for the wrong kind of file and for a symlink into a missing directory.
+        """
+        ...
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """Return the sorted names in a durable directory, directories with a trailing slash; () if there is none."""
+        ...
+
+    def look(self, path: str) -> Seen | None:
+        """Return a durable file as it is now, None if there is none."""
+        ...
 
 
 class Unsaved(NamedTuple):
-    """Why a content could not become durable: the run, its projection-relative path, the reason, where it belonged.
+    """Why a content could not become durable: the run, its projection-relative path, the reason, the durable path.
 
-    A `credential` is never shown to anybody (spec/50). `member`: the one top-level key of that JSON file which is the run's
-    to change, "" where the whole file is.
+    A `credential` is never shown to anybody (spec/50). `member` is the one top-level key of that JSON file that the run may
+    change, "" for the whole file.
     """
 
     run_id: str
@@ -119,7 +169,7 @@ class Unsaved(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A copy of `source` to be put at the durable path `target`, if that still holds `expected` (a digest, None for absent).
+    """Copy `source` to the durable path `target` if that still holds `expected` (a digest, None for absent).
 
     `mode` None keeps the target's; `keep_mtime` gives it the source's.
     """
@@ -131,47 +181,79 @@ class Replacement(NamedTuple):
     keep_mtime: bool
 
 
-class Durable(NamedTuple):
-    """The durable side after a run: look, and put safely. There is no way to remove or shorten anything here."""
+class Durable(Protocol):
+    """Look at durable files after a run, and write them safely. Nothing here removes or shortens one."""
 
-    look: Callable[[str, Identity | None, bytes | None], Seen | None]
-    """(path, known identity, known digest) → the file as it is now, unread if the identity still vouches for the digest; None where absent."""
-    read: Callable[[str], bytes]
-    """The bytes of a small regular file (10 MB at most), links followed."""
-    replace: Callable[[Sequence[Replacement]], Sequence[str]]
-    """For each, "" or why not: exclusive temporary beside the final target, mode before bytes; all flushed at once; then one by
-    one re-checked and renamed (or linked, for a new file). Their folders: `flush`."""
-    write: Callable[[str, bytes, bytes | None, int | None], str]
-    """(durable path, new bytes, expected digest or None for absent, mode or None to keep) → the same for bytes in memory."""
-    keep: Callable[[str, Unsaved], str]
-    """(source, what is known of it) → where under `conflicts/<run id>/` the content was kept, 0600; the same content once."""
-    locked: Callable[[str, float], Callable[[], None] | None]
-    """(lock directory, seconds) → a release, or None where another program held it all the while (never removed by us)."""
-    prefix: Callable[[str, str, int], tuple[bool, bool]]
-    """(projected file, durable file, seeded size) → (projected is empty or a strict prefix of the durable, durable is a prefix of projected)."""
-    flush: Callable[[], str]
-    """Make every name written so far last, each folder once; "" or why not."""
-    tidy: Callable[[str], None]
-    """(durable path) → what a killed launcher left of its own temporaries in that folder is gone; a live one's stay."""
-    kept: Callable[[], tuple[int, int]]
-    """How many contents are kept under `conflicts/`, of all runs, and how many bytes they hold."""
+    def look(self, path: str, known: Identity | None, digest: bytes | None) -> Seen | None:
+        """Return the file as it is now, None if absent; it is not read if `known` still vouches for `digest`."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a small regular file (10 MB at most), symlinks followed."""
+        ...
+
+    def replace(self, wanted: Sequence[Replacement]) -> Sequence[str]:
+        """Replace files atomically; return "" or the reason for each one that could not be replaced.
+
+        Each goes to an exclusive temporary next to the final target, its mode set before the first byte; all are flushed at
+        once; then one by one is checked again and renamed (or linked, for a new file). `flush` makes the names last.
+        """
+        ...
+
+    def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> str:
+        """Do the same for bytes in memory; `expected` None: the target must be absent; `mode` None keeps the target's."""
+        ...
+
+    def keep(self, source: str, unsaved: Unsaved) -> str:
+        """Keep a content under `conflicts/<run id>/` (0600) and return its path; the same content is kept once."""
+        ...
+
+    def locked(self, lock: str, seconds: float) -> Callable[[], None] | None:
+        """Take a lock directory and return its release, None if another program held it all the time."""
+        ...
+
+    def prefix(self, projected: str, durable: str, seeded_size: int) -> tuple[bool, bool]:
+        """Return (projected is empty or a strict prefix of durable, durable is a prefix of projected)."""
+        ...
+
+    def flush(self) -> str:
+        """Flush each directory written to so far, once; return "" or the reason of the first failure."""
+        ...
+
+    def tidy(self, target: str) -> None:
+        """Remove our own temporaries of killed launchers next to a durable path; those of live ones stay."""
+        ...
+
+    def kept(self) -> tuple[int, int]:
+        """Return how many contents are kept under `conflicts/`, of all runs, and how many bytes they hold."""
+        ...
 
 
-class Trees(NamedTuple):
-    """Fingerprints (spec/60)."""
+class Trees(Protocol):
+    """Take fingerprints of directories, and save them (spec/60)."""
 
-    scan: Callable[[str, Sequence[Row], int, bool], Tree]
-    """(root, known rows, their taken_ns, trusted) → the tree now. `trusted`: the rows were written by us and nothing else ran yet."""
-    save_baseline: Callable[[str, Tree, Sequence[Row]], None]
-    """(baseline file, tree, durable rows) → written once, exclusively."""
-    load_baseline: Callable[[str], tuple[Tree, Sequence[Row]]]
-    """The inverse; raises `OSError` where it is missing or damaged."""
-    look_again: Callable[[str, Sequence[Row], int], Sequence[Row]]
-    """(directory, known rows, their taken_ns) → those of the known paths that are regular files now, as they are now; no other file is read."""
+    def scan(self, root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool) -> Tree:
+        """Return the tree now; `known_rows` were taken at `taken_ns`.
+
+        `trusted`: we wrote those rows ourselves and nothing else has run yet.
+        """
+        ...
+
+    def save_baseline(self, path: str, tree: Tree, durable: Sequence[Row]) -> None:
+        """Write a baseline file once, exclusively."""
+        ...
+
+    def load_baseline(self, path: str) -> tuple[Tree, Sequence[Row]]:
+        """Read a baseline file; raises `OSError` if it is missing or damaged."""
+        ...
+
+    def look_again(self, root: str, known_rows: Sequence[Row], taken_ns: int) -> Sequence[Row]:
+        """Return those of the known paths that are regular files now, as they are now; no other file is read."""
+        ...
 
 
 class Token(Protocol):
-    """The held lock of a run directory; its descriptor is inherited by the harness."""
+    """The held lock of a run directory; the harness inherits its descriptor."""
 
     @property
     def descriptor(self) -> int:
@@ -179,7 +261,7 @@ class Token(Protocol):
         ...
 
 
-class Occupied(NamedTuple):
+class OpenRun(NamedTuple):
     """A run directory that this launch holds: its record as journalled, and the lock."""
 
     record: Record
@@ -187,9 +269,10 @@ class Occupied(NamedTuple):
 
 
 class Journalled(NamedTuple):
-    """A journal as found. `live`: its lock is held; `dead`: nobody holds it; `gone`: no such run directory any more.
+    """A journal and the condition of its run.
 
-    `other`: what stands at its path is not what was journalled, or has lost its lock file; `unreadable`: `reason` says why.
+    `live`: the lock is held; `dead`: nobody holds it; `gone`: the run directory does not exist any more; `other`: its path
+    holds something else now, or its lock file is missing; `unreadable`: `reason` says why.
     """
 
     run_id: str
@@ -198,67 +281,112 @@ class Journalled(NamedTuple):
     reason: str = ""
 
 
-def _nothing_beside(root: str) -> Sequence[Row]:
-    """Nothing stands beside the projection."""
-    del root
-    return ()
+class FindStrays(Protocol):
+    """Find what a harness left in the run directory outside the projection."""
+
+    def __call__(self, root: str) -> Sequence[Row]:
+        """Return the non-empty files next to the projection; paths are relative to the run directory `root`."""
+        ...
 
 
-class Runs(NamedTuple):
+class Runs(Protocol):
     """Run directories, their locks and their journals."""
 
-    name: Callable[[str, str], tuple[str, str]]
-    """(agent, harness) → (run id, absolute path of a run directory that does not exist yet)."""
-    open: Callable[[str], tuple[Token, int, int]]
-    """(root) → made 0700 with its lock held: the token, device and inode."""
-    journal: Callable[[Record], tuple[Notice, ...]]
-    """Replace the journal, and, from the baseline on, the copy in the run directory; a state directory that cannot be written is a notice."""
-    forget: Callable[[str], None]
-    """(run id) → its journal is gone."""
-    remove: Callable[[str, int, int], tuple[Notice, ...]]
-    """(root, device, inode) → the run directory is gone, by descriptors, links not followed; what could not be removed is said."""
-    close: Callable[[Token], None]
-    """Release the lock."""
-    stale: Callable[[], Iterable[tuple[Record, Token]]]
-    """Each journal of a dead launcher whose run directory is still ours, locked by us now (spec/50, "killed outright")."""
-    sweep: Callable[[int], tuple[Notice, ...]]
-    """(now in ns) → removes run directories older than seven days, by the rules of spec/50."""
-    latest: Callable[[str], Record | None]
-    """(run id) → the record as this process journalled it last; None if it never did."""
-    journals: Callable[[], tuple[Journalled, ...]]
-    """Every journal of this user with the condition of its run, oldest first."""
-    claim: Callable[[Record], Token | None]
-    """The lock of a dead launcher's run directory, ours now; None where it is held, gone, or not the one journalled."""
-    strays: Callable[[str], Sequence[Row]] = _nothing_beside
-    """(root) → the files with something in them that a harness left in the run directory outside the projection, paths relative to it."""
+    def name(self, agent: str, harness: str) -> tuple[str, str]:
+        """Return a run id and the absolute path of a run directory that does not exist yet."""
+        ...
+
+    def open(self, root: str) -> tuple[Token, int, int]:
+        """Make a run directory (0700) and take its lock; return the lock, device and inode."""
+        ...
+
+    def journal(self, record: Record) -> tuple[Notice, ...]:
+        """Replace the journal, and from the baseline on the copy in the run directory.
+
+        A state directory that cannot be written is a notice.
+        """
+        ...
+
+    def forget(self, run_id: str) -> None:
+        """Remove a journal."""
+        ...
+
+    def remove(self, root: str, device: int, inode: int) -> tuple[Notice, ...]:
+        """Remove a run directory by descriptors, symlinks not followed; say what could not be removed."""
+        ...
+
+    def close(self, token: Token) -> None:
+        """Release the lock."""
+        ...
+
+    def stale(self) -> Iterable[tuple[Record, Token]]:
+        """Yield each journal of a dead launcher that still has its run directory, which we have now locked (spec/50)."""
+        ...
+
+    def sweep(self, now_ns: int) -> tuple[Notice, ...]:
+        """Remove run directories older than seven days, by the rules of spec/50."""
+        ...
+
+    def journals(self) -> tuple[Journalled, ...]:
+        """Return every journal of this user with the condition of its run, oldest first."""
+        ...
+
+    def claim(self, record: Record) -> Token | None:
+        """Take the lock of a dead launcher's run directory; None if it is held, gone, or not the one journalled."""
+        ...
+
+    def strays(self, root: str) -> Sequence[Row]:
+        """Find strays (see `FindStrays`)."""
+        ...
 
 
-class Processes(NamedTuple):
-    """The harness itself."""
+class Processes(Protocol):
+    """Run the harness."""
 
-    run: Callable[[LaunchPlan, Token, Callable[[], None]], Outcome[ChildExit]]
-    """(plan, lock, while running) → spawn, forward signals, wait, restore the terminal. `while running` is called once after the start."""
-
-
-Answer = Literal["persist", "discard", "always"]
+    def run(self, plan: LaunchPlan, token: Token, meanwhile: Callable[[], None]) -> Outcome[ChildExit]:
+        """Spawn, forward signals, wait, restore the terminal. `meanwhile` is called once, after the start."""
+        ...
 
 
-class Terminal(NamedTuple):
-    """Speaking with the user."""
+class Asking(Protocol):
+    """Ask the user, and show how far a long job is."""
 
-    say: Callable[[Notice], None]
-    """One line on stderr, at once."""
-    ask: Callable[[str], tuple[Answer, str]]
-    """(question) → the answer, and a remark to print where end of input or an interrupt decided."""
-    progress: Callable[[str], Callable[[int, int], None]]
-    """(what is done) → a callback (done, total): a bar after half a second on a terminal, nothing elsewhere."""
-    saving: Callable[[], None]
-    """From here on a signal shortens nothing: the first says what is being saved, the second leaves the run to recovery."""
+    def ask(self, question: str) -> tuple[Answer, str]:
+        """Return the answer, and a remark to print if end of input or an interrupt decided."""
+        ...
+
+    def progress(self, label: str) -> Progress:
+        """Return a callback (done, total): a bar after half a second on a terminal, nothing elsewhere."""
+        ...
+
+
+class Terminal(Asking, Protocol):
+    """Speak with the user."""
+
+    def say(self, notice: Notice) -> None:
+        """Print one notice on stderr, at once."""
+        ...
+
+    def saving(self) -> None:
+        """From here on a signal cuts nothing short.
+
+        The first one prints what is being saved, the second one leaves the run to recovery.
+        """
+        ...
+
+
+class Settling(NamedTuple):
+    """What `bridge` may do to the machine: write durable files, ask, read settings, look for strays. It removes nothing."""
+
+    durable: Durable
+    user: Asking
+    files: Reading
+    strays: FindStrays
 
 
 @frozen(eq=False, repr=False)
 class Host(Value):
-    """Everything a launch can do to the machine. Built in one place (`edges.real`); wrapped by tests that make it fail."""
+    """Everything a launch can do to the machine. Built in one place (`edges.real`); tests wrap it to make it fail."""
 
     sources: Sources
     projecting: Projecting
@@ -269,3 +397,7 @@ class Host(Value):
     terminal: Terminal
     step: Step
     steps: Callable[[], tuple[StepNote, ...]]
+
+    def settling(self) -> Settling:
+        """Return the part of this host that `bridge` is handed."""
+        return Settling(self.durable, self.terminal, self.sources, self.runs.strays)

@@ -11,13 +11,14 @@ from functools import partial
 from attrs import evolve
 from returns.io import IOResult
 
-from outfitter.host import Host, Occupied
+from outfitter.host import Host, OpenRun
+from outfitter.model.errors import LaunchError
 from outfitter.model.layers import Layers
 from outfitter.model.outcome import ChildExit, Settlement, Snapshot
-from outfitter.model.projection import Ended, Prepared, Record, Report, Settled
+from outfitter.model.projection import Based, Prepared, Record, Report, Settled
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Settings
-from outfitter.railway import Effect, Outcome, always, fold
+from outfitter.railway import Effect, Outcome, always, done, fold, guarded, identity
 from stages.compose import compose
 from stages.fingerprint import fingerprint
 from stages.gather_facts import choose_harness, survey
@@ -58,27 +59,32 @@ def carry_out(host: Host, prepared: Prepared) -> Effect[Report]:
     )
 
 
-def _leave(host: Host, prepared: Prepared, occupied: Occupied, outcome: Outcome[Settled]) -> Effect[Report]:
+def _leave(host: Host, prepared: Prepared, occupied: OpenRun, outcome: Outcome[Settled]) -> Effect[Report]:
     from stages.cleanup import cleanup
 
     host.terminal.saving()
     return host.step(cleanup, host.runs, prepared, occupied, outcome)
 
 
-def _occupy(host: Host, prepared: Prepared, occupied: Occupied) -> Effect[Settled]:
+def _occupy(host: Host, prepared: Prepared, occupied: OpenRun) -> Effect[Settled]:
     return IOResult.do(
         settled
         for projected in host.step(project, host.projecting, host.terminal, prepared, occupied.record)
         for based in host.step(fingerprint, host.trees, host.runs, projected)
-        for settled in always(
-            partial(_run, host, prepared, occupied, based.notices),
-            then=partial(_settle, host, prepared.settings, based.baseline),
-        )(based.record)
+        for settled in guarded(partial(_run_and_settle, host, prepared, occupied, based)).lash(
+            partial(_unsettled, based.record)
+        )
     )
 
 
+def _run_and_settle(host: Host, prepared: Prepared, occupied: OpenRun, based: Based) -> Effect[Settled]:
+    """Run the harness, and settle what it wrote however that went."""
+    run_it = partial(_run, host, prepared, occupied, based.notices)
+    return always(run_it, then=partial(_settle, host, prepared.settings, based.baseline))(based.record)
+
+
 def _run(
-    host: Host, prepared: Prepared, occupied: Occupied, notices: tuple[Notice, ...], record: Record
+    host: Host, prepared: Prepared, occupied: OpenRun, notices: tuple[Notice, ...], record: Record
 ) -> Effect[ChildExit]:
     _say(host, notices)
     return host.step(run, host.processes, host.runs, prepared.plan.launch, occupied.token, record, _import_the_rest)
@@ -92,11 +98,12 @@ def _settle(
 
 def _settled(record: Record, outcome: Outcome[ChildExit], settlement: Settlement) -> Settled:
     """Join how the harness ended (or why it did not start) with what was settled."""
-    return Settled(evolve(record, changes=settlement.changes), fold(outcome, _ended, _ended), settlement)
+    return Settled(evolve(record, changes=settlement.changes), fold(outcome, identity, identity), settlement)
 
 
-def _ended(ended: Ended) -> Ended:
-    return ended
+def _unsettled(record: Record, error: LaunchError) -> Effect[Settled]:
+    """Leave a run to recovery: the harness may have written, and nothing of that counts as saved."""
+    return done(Settled(evolve(record, phase="started"), error, Settlement(saved=False, complete=False)))
 
 
 def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Record) -> Effect[Settlement]:
@@ -110,7 +117,7 @@ def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Re
         settlement.over(actual.tree)
         for actual in host.step(fingerprint_again, host.trees, host.durable, record, baseline)
         for changes in host.step(diff, record, baseline, actual)
-        for settlement in host.step(bridge, host, settings, record, baseline, actual, changes)
+        for settlement in host.step(bridge, host.settling(), settings, record, baseline, actual, changes)
     )
 
 

@@ -79,6 +79,11 @@ def always(
     return lambda resource: guarded(lambda: use(resource)).compose_result(lambda outcome: then(resource, outcome))
 
 
+def identity(value: _A) -> _A:
+    """Return the value itself: for a `fold` that keeps it."""
+    return value
+
+
 def fold(outcome: Outcome[_A], on_success: Callable[[_A], _B], on_error: Callable[[LaunchError], _B]) -> _B:
     """The only way out of an outcome."""
     return outcome.map(on_success).lash(lambda error: Success(on_error(error))).unwrap()

@@ -13,7 +13,7 @@ from returns.result import Success
 
 from outfitter.bridge.context import Aftermath, Item, aftermath, words
 from outfitter.bridge.notices import kept_notice, policy_notices, trouble_notices
-from outfitter.host import Host
+from outfitter.host import Settling
 from outfitter.model.outcome import Change, Settlement, Snapshot
 from outfitter.model.projection import Bridge, Record, State
 from outfitter.model.request import Notice
@@ -23,7 +23,7 @@ from outfitter.run.ownership import ground, zones
 
 
 def bridge(
-    host: Host,
+    using: Settling,
     settings: Settings | None,
     record: Record,
     baseline: Snapshot,
@@ -33,39 +33,39 @@ def bridge(
     """Give every change its ending (spec/50); total: one file's failure never stops the others. `settings` None: recovery."""
 
     def settle() -> Outcome[Settlement]:
-        after = aftermath(host.durable, record, baseline, actual)
+        after = aftermath(using.durable, record, baseline, actual)
         bridged, linked, prompted = _sorted_out(record, changes)
-        items = [*_bridge(host, after, bridged), *_adopt(after, linked)]
+        items = [*_bridge(using, after, bridged), *_adopt(after, linked)]
         items += _rewrite(after)
         if prompted and settings is not None and record.interactive:
             from outfitter.bridge.prompt import ask_all
 
-            asked = ask_all(host, settings, after, prompted)
+            asked = ask_all(using, settings, after, prompted)
             items += asked.items
-            told = (*asked.notices, *_flushed(host))
+            told = (*asked.notices, *_flushed(using))
             return Success(
-                _beside(host, record, baseline, actual, _settlement(after, changes, items, told, asked.keys))
+                _beside(using, record, baseline, actual, _settlement(after, changes, items, told, asked.keys))
             )
-        settled = _settlement(after, changes, items, _flushed(host))
-        return Success(_beside(host, record, baseline, actual, settled))
+        settled = _settlement(after, changes, items, _flushed(using))
+        return Success(_beside(using, record, baseline, actual, settled))
 
     return attempt("settle what the run wrote", settle)
 
 
-def _beside(host: Host, record: Record, baseline: Snapshot, actual: Snapshot, settled: Settlement) -> Settlement:
+def _beside(using: Settling, record: Record, baseline: Snapshot, actual: Snapshot, settled: Settlement) -> Settlement:
     """With what the harness wrote or moved elsewhere in the run directory: that keeps it.
 
     The whole projection may be gone while the harness ran, by a cleaner or the harness itself (spec/95 CLN-09).
     """
     gone = bool(baseline.tree.rows) and not actual.tree.rows
     try:
-        found = host.runs.strays(record.root)
+        found = using.strays(record.root)
     except OSError:
         found = ()
     if found:
         from outfitter.bridge.notices import beside_notice, written
 
-        found = written(host.durable, record, baseline, found)
+        found = written(using.durable, record, baseline, found)
         if found:
             notice = beside_notice(record, found, gone)
             return settled._replace(notices=(notice, *settled.notices), saved=False)
@@ -75,9 +75,9 @@ def _beside(host: Host, record: Record, baseline: Snapshot, actual: Snapshot, se
     return settled._replace(notices=(Notice("warning", "projection-gone", text), *settled.notices))
 
 
-def _flushed(host: Host) -> tuple[Notice, ...]:
+def _flushed(using: Settling) -> tuple[Notice, ...]:
     try:
-        why = host.durable.flush()
+        why = using.durable.flush()
     except OSError as error:
         why = words(error)
     if not why:
@@ -106,13 +106,13 @@ def _sorted_out(
     return bridged, linked, prompted
 
 
-def _bridge(host: Host, after: Aftermath, bridged: dict[Bridge, list[Change]]) -> Iterator[Item]:
+def _bridge(using: Settling, after: Aftermath, bridged: dict[Bridge, list[Change]]) -> Iterator[Item]:
     for rule, changes in bridged.items():
         if rule.rule == "sessions":
             from outfitter.bridge.sessions import merge_sessions
 
-            progress = host.terminal.progress("saving session history")
-            yield from merge_sessions(after, rule, changes, host.sources.real, progress)
+            progress = using.user.progress("saving session history")
+            yield from merge_sessions(after, rule, changes, using.files.real, progress)
         elif rule.rule == "credentials":
             from outfitter.bridge.credentials import carry_credentials
 

@@ -8,10 +8,11 @@ Effects: removes or retains the run directory, forgets its journal, releases the
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from attrs import evolve
 
-from outfitter.host import Occupied, Runs
+from outfitter.host import OpenRun, Runs
 from outfitter.model.errors import Interrupted, LaunchError
 from outfitter.model.outcome import Settlement
 from outfitter.model.projection import Phase, Prepared, Record, Report, Settled
@@ -21,13 +22,13 @@ from outfitter.railway import Effect, Outcome, done, fold, guarded
 Told = tuple[Notice, ...]
 
 
-def cleanup(runs: Runs, prepared: Prepared, occupied: Occupied, outcome: Outcome[Settled]) -> Effect[Report]:
+def cleanup(runs: Runs, prepared: Prepared, occupied: OpenRun, outcome: Outcome[Settled]) -> Effect[Report]:
     """Always succeeds: what could not be removed or saved is a notice, and never replaces the first error (spec/50).
 
     A run that was retained, or holds what could not be saved, stays, with its journal saying so. One that was to be settled
     and could not be (a second signal, a bug) stays as it is for recovery. Everything else is removed and forgotten.
     """
-    settled = fold(outcome, lambda value: value, lambda error: _unsettled(runs, occupied, error))
+    settled = fold(outcome, lambda value: value, partial(_unsettled, occupied.record))
     record = settled.record
 
     def finish() -> Effect[Report]:
@@ -50,9 +51,8 @@ def finish_removal(runs: Runs, record: Record) -> Told:
     return told or _tell(lambda: _forget(runs, record), record)
 
 
-def _unsettled(runs: Runs, occupied: Occupied, error: LaunchError) -> Settled:
-    """A run that never came to its settlement; if its harness had started, nothing of it is taken as saved."""
-    record = runs.latest(occupied.record.run_id) or occupied.record
+def _unsettled(record: Record, error: LaunchError) -> Settled:
+    """A run that failed before its harness could start holds nothing to save; any other is left as it is."""
     return Settled(record, error, Settlement(saved=record.phase == "preparing", complete=False))
 
 

@@ -15,7 +15,7 @@ from returns.result import Failure, Success
 
 from outfitter.adapters import Adapter
 from outfitter.adapters.controls import unsupported_element
-from outfitter.host import Occupied, Projecting, Runs, Terminal
+from outfitter.host import OpenRun, Projecting, Runs, Terminal
 from outfitter.model.composition import Composition
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.projection import Facts, Prepared, Projected, ProjectionPlan, Record
@@ -56,14 +56,14 @@ def _admit(adapter: Adapter, composition: Composition, facts: Facts, plan: Proje
     return Success(evolve(plan, unsupported=elements, notices=(*facts.notices, *plan.notices, *warnings)))
 
 
-def open_run(runs: Runs, prepared: Prepared) -> Effect[Occupied]:
+def open_run(runs: Runs, prepared: Prepared) -> Effect[OpenRun]:
     """The run directory, made and locked, with its journal written in phase `preparing`.
 
     A first journal, without an inode, is written before the directory is made, so that a launcher killed between the two leaves
     nothing that recovery does not know of. That it cannot be written is said once, with the baseline. Errors: `EffectFailed`, naming the temporary directory where that is what is wrong.
     """
 
-    def occupy() -> Outcome[Occupied]:
+    def occupy() -> Outcome[OpenRun]:
         root = prepared.site.root
         intent = record_of(prepared, root, 0, 0)
         runs.journal(intent)
@@ -80,7 +80,7 @@ def open_run(runs: Runs, prepared: Prepared) -> Effect[Occupied]:
             runs.forget(record.run_id)
             runs.close(token)
             raise
-        return Success(Occupied(record, token))
+        return Success(OpenRun(record, token))
 
     return attempt("make the run directory", occupy)
 

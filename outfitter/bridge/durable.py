@@ -16,7 +16,7 @@ from outfitter.bridge.conflict_store import keep, totals
 from outfitter.bridge.native_lock import locked
 from outfitter.bridge.threeway import CHANGED, MADE, as_at_launch
 from outfitter.fs import CHUNK, copy_bytes, digest_of, identity_of, open_source, write_whole
-from outfitter.host import Durable, Replacement, Seen
+from outfitter.host import Durable, Replacement, Seen, Unsaved
 from outfitter.model.outcome import Identity
 
 SMALL = 10 * 1024 * 1024
@@ -27,20 +27,7 @@ _PRIVATE, _EXECUTABLE = 0o600, 0o700
 
 def real_durable(state_root: str, flush: Callable[[int], None] = os.fsync) -> Durable:
     """The durable side of this machine; `state_root` is Outfitter's state directory, `flush` makes a descriptor's data last."""
-    writer = _Writer(flush)
-    conflicts = os.path.join(state_root, "conflicts")
-    return Durable(
-        look=writer.look,
-        read=read_small,
-        replace=writer.replace,
-        write=writer.write,
-        keep=lambda source, unsaved: keep(conflicts, source, unsaved, flush),
-        locked=locked,
-        prefix=prefix,
-        flush=writer.flush,
-        tidy=writer.tidy,
-        kept=lambda: totals(conflicts),
-    )
+    return _RealDurable(state_root, flush)
 
 
 def read_small(path: str) -> bytes:
@@ -255,6 +242,26 @@ class _Writer:
             except OSError as error:
                 why = why or f"{directory}: {reason(error)}"
         return why
+
+
+class _RealDurable(_Writer):
+    """`Durable` of this machine."""
+
+    read = staticmethod(read_small)
+    prefix = staticmethod(prefix)
+    locked = staticmethod(locked)
+
+    def __init__(self, state_root: str, flush: Callable[[int], None]) -> None:
+        super().__init__(flush)
+        self._conflicts = os.path.join(state_root, "conflicts")
+
+    def keep(self, source: str, unsaved: Unsaved) -> str:
+        """Keep a content in the conflict store, and return its path there."""
+        return keep(self._conflicts, source, unsaved, self._flush)
+
+    def kept(self) -> tuple[int, int]:
+        """Return how many contents the conflict store holds, and their bytes."""
+        return totals(self._conflicts)
 
 
 def _hash(path: str) -> tuple[bytes, os.stat_result]:

@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 from outfitter.bridge.context import Aftermath, Item, Topic, odd, unreadable, words
 from outfitter.bridge.files import Job, job, settle_all
 from outfitter.bridge.notices import SAMPLED, change_counts, listed
-from outfitter.host import Host
+from outfitter.host import Settling
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Record, State
 from outfitter.model.request import Notice
@@ -25,7 +25,7 @@ _ORDER: tuple[ScopeKind, ...] = ("project-local", "project", "home-local", "home
 _WANTED = "symlink"
 
 
-def record_always(host: Host, settings: Settings, record: Record, state: State) -> Notice:
+def record_always(using: Settling, settings: Settings, record: Record, state: State) -> Notice:
     """Record `<path>: symlink` where the setting that asked stands; a notice if it now wins, else a warning that says why not."""
     if _WANTED not in state.allowed:
         return _failed(state, f"{state.key} does not allow {_WANTED}")
@@ -33,8 +33,8 @@ def record_always(host: Host, settings: Settings, record: Record, state: State) 
         return _failed(state, f"it was decided by {state.origin or 'a remote source'}, which is never written to")
     path = "settings.local.yml"
     try:
-        kind, path = local_scope(host, settings, record, state)
-        why = _write(host, record, state, path) or _unproved(host, settings, record, state, kind, path)
+        kind, path = local_scope(using, settings, record, state)
+        why = _write(using, record, state, path) or _unproved(using, settings, record, state, kind, path)
     except OSError as error:
         why = words(error)
     if why:
@@ -42,35 +42,35 @@ def record_always(host: Host, settings: Settings, record: Record, state: State) 
     return Notice("notice", "always-recorded", f"{path} now says {state.key}: {_WANTED}")
 
 
-def local_scope(host: Host, settings: Settings, record: Record, state: State) -> tuple[ScopeKind, str]:
+def local_scope(using: Settling, settings: Settings, record: Record, state: State) -> tuple[ScopeKind, str]:
     """The scope whose local file records the choice: that of the setting, else the project's if it has a tree, else the home's."""
     project = posixpath.join(record.project_root, ".agents")
     home = posixpath.join(record.home, ".agents")
     in_project = state.scope in ("project", "project-local") or (
-        state.scope == "default" and project != home and _has_tree(host, settings, project)
+        state.scope == "default" and project != home and _has_tree(using, settings, project)
     )
     kind: ScopeKind = "project-local" if in_project else "home-local"
     return kind, posixpath.join(project if in_project else home, "settings.local.yml")
 
 
-def _has_tree(host: Host, settings: Settings, project: str) -> bool:
+def _has_tree(using: Settling, settings: Settings, project: str) -> bool:
     return any(posixpath.dirname(scope.path) == project for scope in settings.scopes) or bool(
-        host.sources.names(project)
+        using.files.names(project)
     )
 
 
-def _write(host: Host, record: Record, state: State, path: str) -> str:
-    content = host.sources.read(path)
+def _write(using: Settling, record: Record, state: State, path: str) -> str:
+    content = using.files.read(path)
     expected = None if content is None else blake3(content).digest()
 
     def write(made: bytes) -> str:
-        return host.durable.write(path, made, expected, None)
+        return using.durable.write(path, made, expected, None)
 
     return override_text(content or b"", state.key, state.form, record.harness).map(write).lash(Success).value_or("")
 
 
-def _unproved(host: Host, settings: Settings, record: Record, state: State, kind: ScopeKind, path: str) -> str:
-    document = host.sources.document(path, "yaml")
+def _unproved(using: Settling, settings: Settings, record: Record, state: State, kind: ScopeKind, path: str) -> str:
+    document = using.files.document(path, "yaml")
     if document is None or document.problems or not isinstance(document.value, Mapping):
         return "it could not be read back"
     fresh = Scope(kind, path, posixpath.dirname(path), document.value, document.positions, True)
@@ -101,14 +101,14 @@ class Asked(NamedTuple):
     keys: frozenset[str] = frozenset()
 
 
-def ask_all(host: Host, settings: Settings | None, after: Aftermath, by_state: dict[State, list[Change]]) -> Asked:
+def ask_all(using: Settling, settings: Settings | None, after: Aftermath, by_state: dict[State, list[Change]]) -> Asked:
     """One question a changed `prompt` path; none without a terminal on both sides, or in recovery (`settings` None)."""
     if settings is None or not after.record.interactive:
         return Asked()
     items: list[Item] = []
     notices: list[Notice] = []
     for state, changes in by_state.items():
-        answer, remark = host.terminal.ask(question(state, changes))
+        answer, remark = using.user.ask(question(state, changes))
         if remark:
             notices.append(Notice("warning", "prompt-discarded", f"{state.key}: {remark}"))
         if answer == "discard":
@@ -116,7 +116,7 @@ def ask_all(host: Host, settings: Settings | None, after: Aftermath, by_state: d
             continue
         items += persist(after, state, changes)
         if answer == "always":
-            notices.append(record_always(host, settings, after.record, state))
+            notices.append(record_always(using, settings, after.record, state))
     return Asked(tuple(items), tuple(notices), frozenset(state.key for state in by_state))
 
 

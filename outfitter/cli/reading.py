@@ -10,7 +10,7 @@ from attrs import evolve
 from outfitter.catalog.assembly import assemble_from, registry_of
 from outfitter.catalog.tree_reader import Demand
 from outfitter.cli.context import Context
-from outfitter.edges.documents import documents
+from outfitter.host import Sources
 from outfitter.model.composition import Composition
 from outfitter.model.layers import Layers
 from outfitter.model.request import Request
@@ -37,10 +37,12 @@ def merged(context: Context, layers: Layers) -> Outcome[Settings]:
 def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Layers, Settings]]:
     """Read what a command needs, and merge its settings."""
     request = Request(context.ambient, agent=agent)
-    sources = context.host().sources
+    sources: Sources = context.host().sources
     if reach != "agent":
         # Reading thousands of small files is as fast as remembering them, and leaves nothing behind.
-        sources = sources._replace(document=documents(None))
+        from outfitter.edges.real import RealSources
+
+        sources = RealSources(None, context.ambient.env)
     read = perform(load_layers(sources, request, reach))
     return read.bind(lambda layers: merged(context, layers).map(lambda settings: (layers, settings)))
 

@@ -27,35 +27,39 @@ GRACE_SECONDS = 5.0
 DEFAULTED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-def runner(
-    env: Mapping[str, str], signals: Signals = SIGNALS, clock: Callable[[], float] = time.monotonic
-) -> Callable[[LaunchPlan, Token, Callable[[], None]], Outcome[ChildExit]]:
-    """`Processes.run` over the environment that this process was given.
+class Harnesses:
+    """`Processes` over the environment that this process was given."""
 
-    It raises the `OSError` of a program that cannot be started, and gives `Interrupted` where a signal came first.
-    """
+    def __init__(
+        self, env: Mapping[str, str], signals: Signals = SIGNALS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`clock` gives seconds."""
+        self._env, self._signals, self._clock = env, signals, clock
 
-    def run(plan: LaunchPlan, token: Token, meanwhile: Callable[[], None]) -> Outcome[ChildExit]:
+    def run(self, plan: LaunchPlan, token: Token, meanwhile: Callable[[], None]) -> Outcome[ChildExit]:
+        """Run the harness to its end.
+
+        Raises the `OSError` of a program that cannot be started. Error: `Interrupted` if a signal came first.
+        """
+        signals = self._signals
         signals.install()
         if number := signals.stop():
             return Failure(Interrupted(number))
         modes, blocking = tty.save_modes(), _blocking()
         with signals.running():
             try:
-                child = _spawn(plan, token.descriptor, env)
+                child = _spawn(plan, token.descriptor, self._env)
             except ValueError as error:
                 return Failure(
-                    EffectFailed("start the harness", plan.executable, f"an argument or a variable: {error}")
+                    EffectFailed("start the harness", plan.executable, f"invalid argument or variable: {error}")
                 )
             with _until_it_ends(meanwhile):
-                ended = _wait(child, signals, clock)
+                ended = _wait(child, signals, self._clock)
         for descriptor, before in blocking.items():
             os.set_blocking(descriptor, before)
         if ended.signal:
             tty.restore_modes(modes)
         return Success(ended)
-
-    return run
 
 
 def _blocking() -> dict[int, bool]:

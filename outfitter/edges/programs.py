@@ -44,17 +44,17 @@ def prober(
     """A function (executable, arguments, PATH) → what the program prints, 10 s and 1 MiB at most.
 
     It runs without a terminal, in a process group and a configuration directory of its own, once for each path, size and mtime:
-    the text is kept in `<cache_directory>/probes/`. A cache that cannot be read or written is none;
+    the text is kept in `<cache_directory>/probes/` ("" for no cache). A cache that cannot be read or written is ignored;
     without `remember` it is only read.
     """
 
     def probe(executable: str, arguments: tuple[str, ...], path: str) -> str:
-        kept = os.path.join(cache_directory, "probes", _key(executable, arguments))
-        known = _kept(kept)
+        kept = os.path.join(cache_directory, "probes", _key(executable, arguments)) if cache_directory else ""
+        known = _kept(kept) if kept else None
         if known is not None:
             return known
         text, whole = ask_program(executable, arguments, {**env, **({"PATH": path} if path else {})})
-        if whole and remember:
+        if whole and kept and remember:
             _keep(kept, text)
         return text
 

@@ -1,108 +1,119 @@
-"""The one constructor of a `Host` that touches the machine.
+"""Build the one `Host` that touches the machine.
 
-What only runs after the harness has started (the durable side) is imported on its first call, so that no launch waits for it.
+What runs only after the harness has started (the durable side) is imported on first use, so that no launch waits for it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from functools import cache, partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar, cast
 
 from outfitter.edges import sources
 from outfitter.edges.cache_place import early_cache_directory
 from outfitter.edges.console import Console
 from outfitter.edges.documents import documents
-from outfitter.edges.process import runner
+from outfitter.edges.process import Harnesses
 from outfitter.edges.programs import find_harness, prober
 from outfitter.edges.signals import SIGNALS
 from outfitter.edges.stage_runner import recorder
-from outfitter.edges.terminal import RunLog, terminal
+from outfitter.edges.terminal import RunLog, UserTerminal
 from outfitter.edges.tty import fill_closed_streams
 from outfitter.fingerprint.scan import TREES
-from outfitter.host import Durable, Host, Processes, Runs, Sources, Token
+from outfitter.host import Durable, Host, Token
+from outfitter.model.layers import Document, DocumentForm
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
-from outfitter.run.projecting import projecting, there
-from outfitter.run.runs import runs
+from outfitter.run.projecting import projecting
+from outfitter.run.runs import RunDirectories
+
+_A = TypeVar("_A")
 
 
 def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host:
-    """Real effects for this process: one launch, or one command. Without `remember` no cache is written (a dry run)."""
+    """Return real effects for this process: one launch, or one command. Without `remember`, no cache is written."""
     fill_closed_streams()
     log = RunLog(ambient.state_root, ambient.home)
     step, steps = recorder(time.time_ns)
     return Host(
-        sources=_sources(ambient, remember),
-        projecting=projecting(ambient)._replace(seed_tree=_seeding(ambient, remember)),
-        durable=_durable_on_use(ambient.state_root),
+        sources=RealSources(early_cache_directory(ambient.home), ambient.env, remember),
+        projecting=projecting(ambient, early_cache_directory(ambient.home) if remember else ""),
+        durable=lazy(lambda: _durable(ambient.state_root)),
         trees=TREES,
-        runs=_watched(runs(ambient), log),
-        processes=Processes(runner(ambient.env)),
-        terminal=terminal(console, ambient, log),
+        runs=_WatchedRuns(ambient, log),
+        processes=Harnesses(ambient.env),
+        terminal=UserTerminal(console, ambient, log),
         step=step,
         steps=steps,
     )
 
 
-def _seeding(ambient: Ambient, remember: bool) -> Callable[..., Any]:
-    """Seeding that remembers digests, where that saves a reading (spec/60)."""
+class RealSources:
+    """`Sources` of this machine."""
 
-    def seed(source: str, path: str, progress: Callable[[int, int], None] | None) -> Any:
-        if not there(source):
-            return (), (), ()
-        from outfitter.run.seeding import seed_tree
+    project_root = staticmethod(sources.project_root)
+    listing = staticmethod(sources.listing)
+    read = staticmethod(sources.read)
+    names = staticmethod(sources.names)
+    real = staticmethod(sources.real)
+    digest = staticmethod(sources.digest)
+    find_harness = staticmethod(find_harness)
 
-        return seed_tree(source, path, progress, early_cache_directory(ambient.home) if remember else "")
+    def __init__(self, cache: str | None, env: Mapping[str, str], remember: bool = True) -> None:
+        """`cache` is the directory for parsed files and probes (None: none); without `remember` it is only read."""
+        self._document = documents(cache, remember)
+        self._probe = prober(cache or "", env, remember)
 
-    return seed
+    def document(self, path: str, form: DocumentForm) -> Document | None:
+        """Parse a file, or take its parse from the cache."""
+        return self._document(path, form)
 
+    def probe(self, executable: str, arguments: tuple[str, ...], path: str) -> str:
+        """Ask a program, or take its answer from the cache."""
+        return self._probe(executable, arguments, path)
 
-def _sources(ambient: Ambient, remember: bool) -> Sources:
-    directory = early_cache_directory(ambient.home)
-    return Sources(
-        project_root=sources.project_root,
-        listing=sources.listing,
-        document=documents(directory, remember),
-        read=sources.read,
-        names=sources.names,
-        real=sources.real,
-        find_harness=find_harness,
-        digest=sources.digest,
-        probe=prober(directory, ambient.env, remember),
-        newest_head=_newest_head,
-    )
+    def newest_head(self, directory: str) -> bytes | None:
+        """Read the beginning of the newest transcript in a directory."""
+        from outfitter.run.transcripts import newest_head
 
-
-def _newest_head(directory: str) -> bytes | None:
-    from outfitter.run.transcripts import newest_head
-
-    return newest_head(directory)
+        return newest_head(directory)
 
 
-def _watched(plain: Runs, log: RunLog) -> Runs:
-    """Runs that tell the log whose words it keeps, and the signals when a run directory is settled."""
+class _WatchedRuns(RunDirectories):
+    """Run directories that tell the log which run it belongs to, and the signals when a run is settled."""
 
-    def journal(record: Record) -> tuple[Notice, ...]:
-        log.run_id = record.run_id
-        return plain.journal(record)
+    def __init__(self, ambient: Ambient, log: RunLog) -> None:
+        super().__init__(ambient)
+        self._log = log
 
-    def close(token: Token) -> None:
-        plain.close(token)
+    def journal(self, record: Record) -> tuple[Notice, ...]:
+        self._log.run_id = record.run_id
+        return super().journal(record)
+
+    def close(self, token: Token) -> None:
+        super().close(token)
         SIGNALS.saved()
 
-    return plain._replace(journal=journal, close=close)
+
+class _OnUse(Generic[_A]):
+    """Stands for an object that is made when one of its attributes is first asked for."""
+
+    def __init__(self, make: Callable[[], _A]) -> None:
+        self._make = make
+        self._made: _A | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            self._made = self._make()
+        return getattr(self._made, name)
 
 
-def _durable_on_use(state_root: str) -> Durable:
-    @cache
-    def real() -> Durable:
-        from outfitter.bridge.durable import real_durable
+def lazy(make: Callable[[], _A]) -> _A:
+    """Return an object that behaves as `make()`, which is called on first use."""
+    return cast(_A, _OnUse(make))
 
-        return real_durable(state_root)
 
-    def call(name: str, *given: Any) -> Any:
-        return getattr(real(), name)(*given)
+def _durable(state_root: str) -> Durable:
+    from outfitter.bridge.durable import real_durable
 
-    return Durable(*(partial(call, name) for name in Durable._fields))
+    return real_durable(state_root)

@@ -10,7 +10,7 @@ from outfitter.edges import tty
 from outfitter.edges.console import Console
 from outfitter.edges.signals import SIGNALS, Signals
 from outfitter.fs import make_directories
-from outfitter.host import Answer, Terminal
+from outfitter.host import Answer, Progress
 from outfitter.model.request import Ambient, Notice
 from outfitter.railway import Terminated
 
@@ -82,7 +82,7 @@ class Bar:
         self._clock = clock
         self._shown = False
 
-    def callback(self, label: str) -> Callable[[int, int], None]:
+    def callback(self, label: str) -> Progress:
         """(done, total) → draws, from half a second on, ten times a second at most; gone at the end."""
         due = self._clock() + BAR_AFTER_SECONDS
 
@@ -108,44 +108,60 @@ class Bar:
         _write(2, text)
 
 
-def terminal(console: Console, ambient: Ambient, log: RunLog, signals: Signals = SIGNALS) -> Terminal:
-    """The user of this process. A signal that may still end the launch does so between two files of a long copy."""
-    bar = Bar(time.monotonic)
-    shows = console.progress and not console.quiet and ambient.stderr_tty and ambient.env.get("TERM") != "dumb"
+class UserTerminal:
+    """`Terminal` of this process. Remembers what it said: the same notice is said once.
 
-    said: set[Notice] = set()
+    A signal that may still end the launch does so between two files of a long copy.
+    """
 
-    def say(notice: Notice) -> None:
-        if notice in said:
+    def __init__(self, console: Console, ambient: Ambient, log: RunLog, signals: Signals = SIGNALS) -> None:
+        """What cannot be printed on `console` goes to `log`. Resets `signals`: their messages are printed from here on."""
+        self._console, self._ambient, self._log, self._signals = console, ambient, log, signals
+        self._bar = Bar(time.monotonic)
+        self._said: set[Notice] = set()
+        signals.reset(self._tell)
+
+    def say(self, notice: Notice) -> None:
+        """Print a notice, or log it if it cannot be printed."""
+        if notice in self._said:
             return
-        said.add(notice)
-        bar.erase()
-        if not console.say(notice):
-            log.add(f"{notice.level}: {notice.message}" + (f" (hint: {notice.hint})" if notice.hint else ""))
+        self._said.add(notice)
+        self._bar.erase()
+        if not self._console.say(notice):
+            hint = f" (hint: {notice.hint})" if notice.hint else ""
+            self._log.add(f"{notice.level}: {notice.message}{hint}")
 
-    def tell(text: str) -> None:
-        bar.erase()
-        if not _write(2, f"outfitter: {text}\n"):
-            log.add(text)
+    def ask(self, question: str) -> tuple[Answer, str]:
+        """Ask, on stderr if that is a terminal, else on stdout."""
+        self._bar.erase()
+        return _ask(question, 2 if self._ambient.stderr_tty else 1, self._signals)
 
-    def progress(label: str) -> Callable[[int, int], None]:
-        draw = bar.callback(label) if shows else None
+    def progress(self, label: str) -> Progress:
+        """Return a callback (done, total). It raises `Terminated` once a signal asked the launch to end."""
+        draw = self._bar.callback(label) if self._shows_progress() else None
 
         def step(done: int, total: int) -> None:
-            if number := signals.stop():
-                bar.erase()
+            if number := self._signals.stop():
+                self._bar.erase()
                 raise Terminated(number)
             if draw is not None:
                 draw(done, total)
 
         return step
 
-    def ask(question: str) -> tuple[Answer, str]:
-        bar.erase()
-        return _ask(question, 2 if ambient.stderr_tty else 1, signals)
+    def saving(self) -> None:
+        """From here on a signal cuts nothing short."""
+        self._signals.saving()
 
-    signals.reset(tell)
-    return Terminal(say, ask, progress, signals.saving)
+    def _shows_progress(self) -> bool:
+        wanted = self._console.progress and not self._console.quiet
+        return wanted and self._ambient.stderr_tty and self._ambient.env.get("TERM") != "dumb"
+
+    def _tell(self, text: str) -> None:
+        """Print one line; called from signal handlers."""
+        self._bar.erase()
+        if not _write(2, f"outfitter: {text}\n"):
+            self._log.add(text)
 
 
 def _ask(question: str, out: int, signals: Signals) -> tuple[Answer, str]:

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from errno import EAGAIN, EBADMSG, errorcode
-from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -22,7 +21,6 @@ from outfitter.fingerprint.pool import ForkPool, cores, part_size, run_parts
 from outfitter.fingerprint.tree import DIGEST_SIZE, NO_DIGEST, STAT, Folder, Rows, pack, tree_of, unchanged
 from outfitter.fingerprint.walk import TreeScan, stats_of
 from outfitter.fs import write_whole
-from outfitter.host import Trees
 from outfitter.model.outcome import GRANULARITY_NS, Row, Tree
 
 # With fewer entries than these, one process finishes before others could start.
@@ -391,4 +389,16 @@ def _list_and_hash_ahead(walk: TreeScan, root: int) -> None:
 
 
 # Not followed: a harness may have replaced its projection by a symlink to anywhere.
-TREES = Trees(partial(scan, follow=False), save_baseline, load_baseline, look_again)
+class RealTrees:
+    """`Trees` of this machine."""
+
+    save_baseline = staticmethod(save_baseline)
+    load_baseline = staticmethod(load_baseline)
+    look_again = staticmethod(look_again)
+
+    def scan(self, root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool) -> Tree:
+        """Fingerprint a projection; a symlink in its place is not followed."""
+        return scan(root, known_rows, taken_ns, trusted, follow=False)
+
+
+TREES = RealTrees()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from blake3 import blake3
 
 from outfitter.fs import make_directories, write_whole
-from outfitter.host import Projecting, Seen
+from outfitter.host import Progress, Projecting, Seen
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Ambient, Notice
 from outfitter.run.layout import PREFIX
@@ -19,19 +19,50 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _CHUNK = 1 << 20
 
 
-def projecting(ambient: Ambient) -> Projecting:
-    """How this process makes projections. What copies is imported where there is something to copy."""
-    builder = Builder(ambient)
-    return Projecting(
-        make_directory=builder.make_directory,
-        write=builder.write,
-        link=builder.link,
-        copy=_copy,
-        seed_tree=_seed_tree,
-        ensure_durable=builder.ensure_durable,
-        names=durable_names,
-        look=look,
-    )
+def projecting(ambient: Ambient, cache: str = "") -> Projecting:
+    """Return the effects that make projections in this process.
+
+    `cache` is the directory that remembers the digests of seeded files, "" to remember none (spec/60).
+    """
+    return Builder(ambient, cache)
+
+
+def durable_names(path: str) -> tuple[str, ...]:
+    """The sorted names in a durable directory, a trailing slash marks a directory (links followed); () where there is none."""
+    try:
+        with os.scandir(path) as entries:
+            return tuple(sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries))
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+
+
+def look(path: str) -> Seen | None:
+    """A durable regular file as it is now, links followed, read once and no further than its size; None where there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        at = os.fstat(descriptor)
+        if not stat.S_ISREG(at.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        hasher, left = blake3(), at.st_size
+        while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK))):
+            hasher.update(chunk)
+            left -= len(chunk)
+    finally:
+        os.close(descriptor)
+    identity = Identity(at.st_dev, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
+    return Seen(os.path.realpath(path), hasher.digest(), at.st_size, stat.S_IMODE(at.st_mode), identity)
+
+
+def exists(path: str) -> bool:
+    """Return whether a path exists, symlinks followed. Raises `OSError` if that cannot be told."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 class Builder:
@@ -41,9 +72,13 @@ class Builder:
     directory: nothing is ever written through a link.
     """
 
-    def __init__(self, ambient: Ambient) -> None:
-        """`ambient` says where the temporary root is, and which home must not be made."""
+    names = staticmethod(durable_names)
+    look = staticmethod(look)
+
+    def __init__(self, ambient: Ambient, cache: str = "") -> None:
+        """`ambient` says where the temporary root is, and which home must not be made; `cache` as for `projecting`."""
         self._ambient = ambient
+        self._cache = cache
         self._inside: set[str] = set()
 
     def make_directory(self, path: str) -> None:
@@ -81,6 +116,23 @@ class Builder:
         """A symbolic link at `path`."""
         self._make_parent(path)
         os.symlink(target, path)
+
+    def copy(self, source: str, path: str, executable: bool) -> tuple[Row, Seen]:
+        """Copy one file (`seeding.copy`), which is imported only if the source exists."""
+        os.stat(source)
+        from outfitter.run.seeding import copy
+
+        return copy(source, path, executable)
+
+    def seed_tree(
+        self, source: str, path: str, progress: Progress | None
+    ) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
+        """Copy a directory (`seeding.seed_tree`), which is imported only if the source exists."""
+        if not exists(source):
+            return (), (), ()
+        from outfitter.run.seeding import seed_tree
+
+        return seed_tree(source, path, progress, self._cache)
 
     def ensure_durable(self, path: str, directory: bool, create: bytes) -> str:
         """The final target of a durable path, links followed through every hop; made (0700, 0600) if it is missing (spec/50).
@@ -132,61 +184,6 @@ class Builder:
         ):
             raise PermissionError(errno.EPERM, "outside of the run directory", path)
         return base + parts[0]
-
-
-def durable_names(path: str) -> tuple[str, ...]:
-    """The sorted names in a durable directory, a trailing slash marks a directory (links followed); () where there is none."""
-    try:
-        with os.scandir(path) as entries:
-            return tuple(sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries))
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
-
-
-def look(path: str) -> Seen | None:
-    """A durable regular file as it is now, links followed, read once and no further than its size; None where there is none."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        at = os.fstat(descriptor)
-        if not stat.S_ISREG(at.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
-        hasher, left = blake3(), at.st_size
-        while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK))):
-            hasher.update(chunk)
-            left -= len(chunk)
-    finally:
-        os.close(descriptor)
-    identity = Identity(at.st_dev, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
-    return Seen(os.path.realpath(path), hasher.digest(), at.st_size, stat.S_IMODE(at.st_mode), identity)
-
-
-def there(path: str) -> bool:
-    """Whether there is anything at a path, links followed. Raises `OSError` where that cannot be told."""
-    try:
-        os.stat(path)
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _copy(source: str, path: str, executable: bool) -> tuple[Row, Seen]:
-    os.stat(source)
-    from outfitter.run.seeding import copy
-
-    return copy(source, path, executable)
-
-
-def _seed_tree(
-    source: str, path: str, progress: Callable[[int, int], None] | None
-) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
-    if not there(source):
-        return (), (), ()
-    from outfitter.run.seeding import seed_tree
-
-    return seed_tree(source, path, progress)
 
 
 def _dangling(link: str) -> OSError:

@@ -29,39 +29,71 @@ _COPY_BEFORE = ".run."
 _OURS = frozenset((LOCK, LOCK_BEFORE, "run.json", "baseline", "originals", "projection"))
 
 
-def runs(ambient: Ambient) -> Runs:
-    """The run directories of this user, on this machine."""
-    latest: dict[str, Record] = {}
-    written: set[str] = set()
+class RunDirectories:
+    """`Runs` of this user on this machine. Remembers which journals it could write, for `forget`."""
 
-    def journal(record: Record) -> tuple[Notice, ...]:
-        latest[record.run_id] = record
-        notices = _journal(ambient, record)
+    def __init__(self, ambient: Ambient) -> None:
+        """`ambient` says where run directories and journals are."""
+        self._ambient = ambient
+        self._tried: set[str] = set()
+        self._written: set[str] = set()
+
+    def name(self, agent: str, harness: str) -> tuple[str, str]:
+        """Return a new run id and the path of its run directory."""
+        return _name(self._ambient, agent, harness)
+
+    def open(self, root: str) -> tuple[Token, int, int]:
+        """Make the run directory and take its lock."""
+        return _open(root)
+
+    def journal(self, record: Record) -> tuple[Notice, ...]:
+        """Replace the journal; a state directory that cannot be written is a notice."""
+        self._tried.add(record.run_id)
+        notices = _journal(self._ambient, record)
         if not notices:
-            written.add(record.run_id)
+            self._written.add(record.run_id)
         return notices
 
-    def forget(run_id: str) -> None:
+    def forget(self, run_id: str) -> None:
+        """Remove the journal. One that this process could never write is not missed if it cannot be removed either."""
         try:
-            _forget(ambient, run_id)
+            _forget(self._ambient, run_id)
         except OSError:
-            if run_id not in latest or run_id in written:
+            if run_id not in self._tried or run_id in self._written:
                 raise
 
-    return Runs(
-        name=lambda agent, harness: _name(ambient, agent, harness),
-        open=_open,
-        journal=journal,
-        forget=forget,
-        remove=lambda root, device, inode: _remove(ambient, root, device, inode),
-        close=lambda token: os.close(token.descriptor),
-        stale=lambda: _stale(ambient),
-        sweep=lambda now_ns: _sweep(ambient, now_ns),
-        latest=latest.get,
-        journals=lambda: _journals(ambient),
-        claim=_claim,
-        strays=_strays,
-    )
+    def remove(self, root: str, device: int, inode: int) -> tuple[Notice, ...]:
+        """Remove the run directory, and say what could not be removed."""
+        return _remove(self._ambient, root, device, inode)
+
+    def close(self, token: Token) -> None:
+        """Release the lock."""
+        os.close(token.descriptor)
+
+    def stale(self) -> Iterable[tuple[Record, Token]]:
+        """Yield the journals of dead launchers, their run directories locked."""
+        return _stale(self._ambient)
+
+    def sweep(self, now_ns: int) -> tuple[Notice, ...]:
+        """Remove old run directories."""
+        return _sweep(self._ambient, now_ns)
+
+    def journals(self) -> tuple[Journalled, ...]:
+        """Return every journal of this user."""
+        return _journals(self._ambient)
+
+    def claim(self, record: Record) -> Token | None:
+        """Take the lock of a dead launcher's run directory."""
+        return _claim(record)
+
+    def strays(self, root: str) -> Sequence[Row]:
+        """Return the non-empty files of a run directory that are outside the projection."""
+        return _strays(root)
+
+
+def runs(ambient: Ambient) -> Runs:
+    """Return the run directories of this user, on this machine."""
+    return RunDirectories(ambient)
 
 
 def _name(ambient: Ambient, agent: str, harness: str) -> tuple[str, str]:

@@ -1,6 +1,5 @@
 """How a survey asks an adapter what else it wants, until that is nothing new (spec/40)."""
 
-from types import SimpleNamespace
 from typing import Any, cast
 
 from attrs import evolve
@@ -12,6 +11,7 @@ from outfitter.host import Runs, Sources
 from outfitter.railway import fold, perform
 from stages.gather_facts import ROUNDS, survey
 from tests.adapters.claude_case import HELP, HOME, composition, request, settings
+from tests.effects import fake
 
 
 class Asked(list[str]):
@@ -20,7 +20,8 @@ class Asked(list[str]):
     def sources(self) -> Sources:
         return cast(
             Sources,
-            SimpleNamespace(
+            fake(
+                Sources,
                 read=self.read,
                 names=lambda path: self.noted(path, ("n",)),
                 real=lambda path: self.noted(path, path),
@@ -42,7 +43,7 @@ class Asked(list[str]):
 
 
 def facts_of(adapter: Any, asked: Asked) -> Any:
-    runs = cast(Runs, SimpleNamespace(name=lambda *_: ("r1", "/tmp/run")))
+    runs = cast(Runs, fake(Runs, name=lambda *_: ("r1", "/tmp/run")))
     outcome = perform(survey(asked.sources(), runs, adapter, settings(), composition(), request()))
 
     def bug(error: Any) -> Any:

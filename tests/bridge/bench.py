@@ -28,6 +28,7 @@ from outfitter.run.projecting import projecting
 from stages.bridge import bridge
 from stages.diff import diff
 from stages.fingerprint_again import fingerprint_again
+from tests.effects import fake
 
 
 def _no_flush(descriptor):
@@ -208,8 +209,8 @@ class Bench:
 
     def host(self, flush=_no_flush):
         host = real_host(self.ambient, Console(False, False))
-        terminal = Terminal(
-            say=lambda _: None, ask=self._ask, progress=lambda _: lambda _, __: None, saving=lambda: None
+        terminal = fake(
+            Terminal, say=lambda _: None, ask=self._ask, progress=lambda _: lambda _, __: None, saving=lambda: None
         )
         return evolve(host, durable=real_durable(str(self.state), flush), terminal=terminal)
 
@@ -227,7 +228,9 @@ class Bench:
         host = host or self.host()
         self.actual = self._get(perform(fingerprint_again(host.trees, host.durable, self.record, self.baseline)))
         changes = self._get(diff(self.record, self.baseline, self.actual))
-        self.settlement = self._get(perform(bridge(host, settings, self.record, self.baseline, self.actual, changes)))
+        self.settlement = self._get(
+            perform(bridge(host.settling(), settings, self.record, self.baseline, self.actual, changes))
+        )
         return self.settlement
 
     def _get(self, outcome):

@@ -7,13 +7,17 @@ import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from attrs import evolve
 
 from outfitter.bridge.durable import real_durable
+from outfitter.host import Durable, Host, Processes, Projecting, Runs, Terminal
+from stages.bridge import bridge
 from tests.bridge.bench import Bench
 from tests.bridge.other_uid import as_nobody, open_directory
+from tests.effects import fake, methods
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user, which needs root")
 LOGIN = b'{"claudeAiOauth": {"accessToken": "a"}}'
@@ -423,15 +427,42 @@ def test_merged_whatever_failed_before_it(bench):
             raise OSError(5, "Input/output error", path)
         return real_durable(str(b.state)).look(path, *known)
 
-    b.settle(host=evolve(host, durable=host.durable._replace(look=look)))
+    b.settle(host=evolve(host, durable=fake(Durable, host.durable, look=look)))
     assert (b.native / "projects" / b.slug / "s2.jsonl").read_bytes() == b"new\n"
     assert b.warnings("s1.jsonl", "Input/output error")
     assert b'{"n":1}\nmore\n' in b.kept()
 
 
 def test_the_bridge_is_handed_nothing_that_could_remove():
-    from outfitter.host import Durable
+    """Everything that the types of the stage's parameters reach, fields and methods, transitively."""
+    reached: dict[str, Any] = {}
 
-    assert not {
-        name for name in Durable._fields if any(word in name for word in ("remove", "unlink", "truncate", "delete"))
-    }
+    def reach(kind: Any, path: str) -> None:
+        for part in get_args(kind):
+            reach(part, path)
+        if not isinstance(kind, type) or kind.__module__ not in ("outfitter.host", "outfitter.bridge.context"):
+            return
+        if getattr(kind, "_is_protocol", False):
+            reached.update({f"{path}.{name}": kind for name in methods(kind)})
+        elif path.count(".") < 5:
+            for name, inner in get_type_hints(kind).items():
+                reached[f"{path}.{name}"] = inner
+                reach(inner, f"{path}.{name}")
+
+    hints = get_type_hints(bridge)
+    for name, kind in hints.items():
+        reach(kind, name)
+    assert {"using.durable.replace", "using.user.ask", "using.files.read"} <= reached.keys(), "the walk finds methods"
+    forbidden = ("remove", "unlink", "truncate", "delete", "forget", "sweep", "clean", "close")
+    assert not [path for path in reached if any(word in path for word in forbidden)]
+    assert not {Host, Runs, Projecting, Processes, Terminal} & {*hints.values(), *reached.values()}
+
+
+def test_a_test_that_wraps_what_the_bridge_is_handed_is_held_to_its_types():
+    """The fakes of this folder cannot drift from the Protocols."""
+    with pytest.raises(AssertionError, match="has no remove"):
+        fake(Durable, remove=print)
+    with pytest.raises(TypeError, match="too many positional"):
+        fake(Durable, read=lambda: b"")
+    with pytest.raises(TypeError, match="nonsense"):
+        fake(Durable, read=print).read("/x", nonsense=1)

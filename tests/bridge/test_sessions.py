@@ -173,7 +173,7 @@ def test_the_order_of_changes_changes_nothing(bench, tmp_path):
         host = b.host()
         actual = perform(fingerprint_again(host.trees, host.durable, b.record, b.baseline)).unwrap()
         changes = diff(b.record, b.baseline, actual).unwrap()
-        perform(bridge(host, None, b.record, b.baseline, actual, changes[::turn]))
+        perform(bridge(host.settling(), None, b.record, b.baseline, actual, changes[::turn]))
         trees.append(({k.replace(b.slug, "S"): v for k, v in b.durable_tree().items()}, sorted(b.kept())))
     assert trees[0] == trees[1]
 

@@ -4,6 +4,9 @@ import pytest
 from attrs import evolve
 from returns.result import Success
 
+from outfitter.host import Durable, Sources
+from tests.effects import fake, wrapped
+
 LOGIN = '{"claudeAiOauth": {"accessToken": "b"}}'
 
 
@@ -37,12 +40,10 @@ def refused(number, calls):
     return rule
 
 
-def wrapped(host, rule):
-    def around(record):
-        effects = record._asdict().items()
-        return type(record)(*((lambda *a, n=n, e=e: rule(n, lambda: e(*a))) for n, e in effects))
-
-    return evolve(host, durable=around(host.durable), sources=around(host.sources))
+def around(host, rule):
+    return evolve(
+        host, durable=wrapped(Durable, host.durable, rule), sources=wrapped(Sources, host.sources, rule)
+    ).settling()
 
 
 def carried(b):
@@ -77,7 +78,7 @@ def test_every_effect_in_turn(tmp_path):
         changes = diff(b.record, b.baseline, actual).unwrap()
         calls = []
         outcome = perform(
-            bridge(wrapped(host, refused(number, calls)), b.settings(), b.record, b.baseline, actual, changes)
+            bridge(around(host, refused(number, calls)), b.settings(), b.record, b.baseline, actual, changes)
         )
         assert isinstance(outcome, Success), (calls[-1], outcome)
         settlement = outcome.unwrap()
@@ -110,7 +111,7 @@ def test_an_effect_that_never_works(bench, name):
         raise OSError(5, "Input/output error", "/somewhere")
 
     host = b.host()
-    broken = evolve(host, durable=host.durable._replace(**{name: refuse}))
+    broken = evolve(host, durable=fake(Durable, host.durable, **{name: refuse}))
     if name == "look":
         broken = evolve(broken, trees=host.trees)
     b.settle(b.settings(), host=broken)

@@ -18,10 +18,12 @@ from outfitter.railway import fold, perform
 from stages.compose import compose
 from stages.load_layers import load_layers
 from stages.merge_settings import merge_settings
+from tests.effects import fake
 
 
 def real_sources(cache=None):
-    return Sources(
+    return fake(
+        Sources,
         project_root=edge.project_root,
         listing=edge.listing,
         document=documents(cache),

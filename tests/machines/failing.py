@@ -6,6 +6,7 @@ from typing import Any
 from attrs import evolve
 
 from outfitter.host import Host
+from tests.effects import protocol_of, wrapped
 
 GROUPS = ("sources", "projecting", "durable", "trees", "runs", "processes", "terminal")
 
@@ -17,12 +18,5 @@ class Killed(BaseException):
 def failing(host: Host, rule: Callable[[str, Callable[[], Any]], Any]) -> Host:
     """Every effect goes through `rule(name, call)`, which calls it, raises before or after, or counts."""
 
-    def wrapped(name: str, effect: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *given: rule(name, lambda: effect(*given))
-
-    groups = {
-        group: type(record)(*(wrapped(f"{group}.{name}", effect) for name, effect in record._asdict().items()))
-        for group in GROUPS
-        for record in (getattr(host, group),)
-    }
+    groups = {group: wrapped(protocol_of(group), getattr(host, group), rule, f"{group}.") for group in GROUPS}
     return evolve(host, **groups)

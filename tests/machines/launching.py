@@ -19,12 +19,13 @@ from outfitter.bridge.durable import real_durable
 from outfitter.edges.console import Console
 from outfitter.edges.environment import ambient
 from outfitter.edges.real import real_host
-from outfitter.host import Host
+from outfitter.host import Host, Processes, Sources
 from outfitter.model.outcome import ChildExit
 from outfitter.model.request import Request
 from outfitter.pipeline import launch
 from outfitter.railway import perform
 from outfitter.recovery import recover, sweep
+from tests.effects import fake
 from tests.harnesses import standin
 
 LOGIN = {"claudeAiOauth": {"accessToken": "old", "refreshToken": "r", "expiresAt": 9999999999999}}
@@ -193,9 +194,9 @@ def host_of(
     real = real_host(here, Console(False, False, quiet=True))
     return here, evolve(
         real,
-        sources=real.sources._replace(probe=lambda _program, _words, _path: standin.HELP),
+        sources=fake(Sources, real.sources, probe=lambda _program, _words, _path: standin.HELP),
         durable=real_durable(here.state_root, lambda _descriptor: None),
-        processes=real.processes._replace(run=run),
+        processes=fake(Processes, run=run),
     )
 
 

@@ -12,7 +12,7 @@ from outfitter.edges import process, tty
 from outfitter.edges.console import console
 from outfitter.edges.environment import ambient
 from outfitter.edges.signals import SIGNALS
-from outfitter.edges.terminal import RunLog, terminal
+from outfitter.edges.terminal import RunLog, UserTerminal
 from outfitter.model.projection import LaunchPlan
 from outfitter.model.request import Notice
 from outfitter.railway import fold
@@ -30,11 +30,11 @@ def main():
     here = ambient(os.environ)
     log = RunLog(here.state_root)
     log.run_id = "driven"
-    speak = terminal(console(os.environ), here, log)
+    speak = UserTerminal(console(os.environ), here, log)
     SIGNALS.install()
     plan = LaunchPlan(program, tuple(arguments), {"SET": "yes", "SPELLED": "ü"}, ("UNSET",))
     held = Lock(os.open(lock, os.O_RDWR))
-    outcome = process.runner(os.environ)(plan, held, lambda: None)
+    outcome = process.Harnesses(os.environ).run(plan, held, lambda: None)
     assert not os.get_inheritable(held.descriptor)
     ended = fold(outcome, lambda done: done, lambda error: error)
     speak.saving()

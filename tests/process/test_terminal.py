@@ -217,8 +217,8 @@ def test_a_progress_bar_comes_late_and_goes(drive):
 import os, sys, time
 from outfitter.edges.console import console
 from outfitter.edges.environment import ambient
-from outfitter.edges.terminal import RunLog, terminal
-speak = terminal(console(os.environ, progress=sys.argv[1] == 'yes'), ambient(os.environ), RunLog('/nowhere'))
+from outfitter.edges.terminal import RunLog, UserTerminal
+speak = UserTerminal(console(os.environ, progress=sys.argv[1] == 'yes'), ambient(os.environ), RunLog('/nowhere'))
 step = speak.progress('copying')
 step(1, 4); time.sleep(0.6); step(2, 4); step(4, 4)
 print('end')

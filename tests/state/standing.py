@@ -18,10 +18,15 @@ from outfitter.railway import fold, perform
 from outfitter.run.projecting import projecting
 from outfitter.run.runs import runs
 from stages.project import open_run, project
+from tests.effects import fake
 
 ALL = ("symlink", "discard", "warn", "error", "prompt")
-SILENT = Terminal(
-    lambda _notice: None, lambda _question: ("discard", ""), lambda _label: lambda _d, _t: None, lambda: None
+SILENT = fake(
+    Terminal,
+    say=lambda _notice: None,
+    ask=lambda _question: ("discard", ""),
+    progress=lambda _label: lambda _done, _total: None,
+    saving=lambda: None,
 )
 NOBODY = 65534
 

@@ -8,12 +8,14 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
+from outfitter.host import Runs
 from outfitter.model.errors import Crashed, EffectFailed, HarnessUnavailable, Interrupted
 from outfitter.model.outcome import Change, ChildExit, Settlement
 from outfitter.model.projection import Settled
 from outfitter.railway import Terminated, fold, perform
 from outfitter.run.record import decode
 from stages.cleanup import cleanup
+from tests.effects import fake
 from tests.state.standing import built, plan, prepared, stand
 
 CHANGE = Change("odd", "added", "unknown", "", "warn", "warned", None, 1)
@@ -28,7 +30,8 @@ def a_run(here, phase="started", **asked):
     ready = prepared(here, plan(), **asked)
     occupied, _ = built(here, ready)
     if phase != "preparing":
-        here.runs.journal(evolve(occupied.record, phase=phase))
+        occupied = occupied._replace(record=evolve(occupied.record, phase=phase))
+        here.runs.journal(occupied.record)
     return ready, occupied
 
 
@@ -118,7 +121,7 @@ def test_a_removal_that_fails_is_said_and_tried_again(here):
     def refuse(root, device, inode):
         raise OSError(errno.EIO, "Input/output error", root)
 
-    report = clean(here, ready, occupied, settled(occupied), here.runs._replace(remove=refuse))
+    report = clean(here, ready, occupied, settled(occupied), fake(Runs, here.runs, remove=refuse))
     (notice,) = report.notices
     assert notice.level == "warning"
     assert "Input/output error" in notice.message
@@ -133,7 +136,7 @@ def test_nothing_that_fails_in_cleaning_up_is_raised(here):
 
     for broken in ("journal", "forget", "close", "remove"):
         ready, occupied = a_run(here)
-        report = clean(here, ready, occupied, settled(occupied), here.runs._replace(**{broken: refuse}))
+        report = clean(here, ready, occupied, settled(occupied), fake(Runs, here.runs, **{broken: refuse}))
         assert report.ended == ChildExit(0), broken
 
 
@@ -144,7 +147,7 @@ def test_an_interrupt_while_cleaning_up_leaves_the_rest_to_recovery(here, stop):
     def interrupt(*_):
         raise stop
 
-    report = clean(here, ready, occupied, settled(occupied), here.runs._replace(remove=interrupt))
+    report = clean(here, ready, occupied, settled(occupied), fake(Runs, here.runs, remove=interrupt))
     ended = {KeyboardInterrupt: Interrupted(2), Terminated: Interrupted(15)}.get(type(stop), ChildExit(0))
     assert report.ended == ended
     assert occupied.record.root in report.notices[0].message

@@ -10,11 +10,13 @@ from blake3 import blake3
 from returns.result import Success
 
 from outfitter.adapters import Adapter
+from outfitter.host import Terminal
 from outfitter.model.errors import CompositionFailed, EffectFailed
 from outfitter.model.projection import Bridge, Copied, Facts, Generated, LaunchPlan, Seed
 from outfitter.railway import fold
 from outfitter.run.plan_checks import faults
 from stages.project import plan_projection
+from tests.effects import fake
 from tests.state.standing import SILENT, built, composition, plan, prepared, resolution, stand
 
 
@@ -359,7 +361,7 @@ def test_seeding_tells_how_far_it_is(here):
     for number in range(10):
         put(here.home / f"n/p/s{number}", "x")
     seen = []
-    terminal = SILENT._replace(progress=lambda label: lambda done, total: seen.append((label, done, total)))
+    terminal = fake(Terminal, SILENT, progress=lambda label: lambda done, total: seen.append((label, done, total)))
     from outfitter.railway import perform
     from stages.project import project as stage
     from tests.state.standing import opened

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from outfitter.host import Occupied
+from outfitter.host import OpenRun
 from outfitter.model.errors import EffectFailed
 from outfitter.run.layout import MARKER, WEEK_NS
 from outfitter.run.record import decode
@@ -27,7 +27,7 @@ def here(tmp_path):
 
 def an_open_run(here, **more):
     occupied = opened(here, prepared(here, plan(), **more))
-    assert isinstance(occupied, Occupied), occupied
+    assert isinstance(occupied, OpenRun), occupied
     return occupied
 
 
@@ -93,7 +93,6 @@ def test_the_journal_is_private_whole_and_copied(here):
     inode = journal.stat().st_ino
     assert not here.runs.journal(evolve(occupied.record, phase="started"))
     assert journal.stat().st_ino != inode
-    assert here.runs.latest(occupied.record.run_id).phase == "started"
     here.runs.forget(occupied.record.run_id)
     here.runs.forget(occupied.record.run_id)
     assert not list(here.journals.iterdir())
@@ -309,7 +308,7 @@ def test_a_launch_waits_for_a_recovery_that_takes_its_new_directory_away(here, m
     occupied = opened(here, ready)
     monkeypatch.undo()
     assert taken
-    assert isinstance(occupied, Occupied)
+    assert isinstance(occupied, OpenRun)
     assert os.stat(occupied.record.root).st_ino == occupied.record.inode
 
 

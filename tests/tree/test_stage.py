@@ -10,13 +10,14 @@ from attrs import evolve
 from outfitter.bridge.durable import real_durable
 from outfitter.fingerprint.scan import TREES, load_baseline, save_baseline
 from outfitter.fingerprint.tree import compare
-from outfitter.host import Runs
+from outfitter.host import Durable, Runs
 from outfitter.model.outcome import GRANULARITY_NS
 from outfitter.model.projection import Bridge, Projected, Record, State
 from outfitter.railway import fold, perform
 from outfitter.run.seeding import copy, seed_tree
 from stages.fingerprint import fingerprint
 from stages.fingerprint_again import fingerprint_again
+from tests.effects import fake
 from tests.tree.test_scan import as_nobody, open_place  # noqa: F401 - a fixture
 from tests.tree.trees import make
 
@@ -93,10 +94,10 @@ class Site:
             (),
         )
         self.journalled = []
-        self.runs = Runs(*[None] * len(Runs._fields))._replace(journal=self._journal)
+        self.runs = fake(Runs, journal=self._journal)
         self.looked = []
         real = real_durable(str(top / "state"))
-        self.side = real._replace(look=lambda *given: self.looked.append(given) or real.look(*given))
+        self.side = fake(Durable, real, look=lambda *given: self.looked.append(given) or real.look(*given))
 
     def _journal(self, record):
         self.journalled.append(record)
