@@ -1,1 +1,1 @@
-"""One agent, once for each input."""
+"""Run one agent once for each input."""

@@ -1,7 +1,7 @@
-"""One attempt of a batch: an `outfitter run --out` of its own, on whatever machine this is called (spec/70).
+"""One attempt of a batch: an `outfitter run --out` of its own, on the machine that calls this (spec/70).
 
-The function and its arguments can be sent to another process: a worker needs this package, the harness, and the same paths
-(a shared file system, or an image that holds them).
+The function and its arguments can be sent to another process. A worker needs this package, the harness and the same paths:
+a shared file system, or an image that contains them.
 """
 
 import os
@@ -9,27 +9,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import IO, NamedTuple
 
+from outfitter.batch.root import OUTPUT, PID_SUFFIX, record_process
 from outfitter.batch.rows import TASK_ARGUMENTS, Attempt, from_pair
 from outfitter.evidence.files import Pair, read_pair
 from outfitter.evidence.publication import quarantine
 
 GRACE = 15.0
-# How often a running attempt looks whether its batch was interrupted.
+# How often a running attempt checks whether its batch was interrupted.
 LOOK_SECONDS = 0.25
-# A batch that was interrupted says so in its root, where an attempt sees it on whatever machine it runs.
+# An interrupted batch leaves this file in its root, where its attempts on every machine see it.
 STOP = "interrupted"
 _LONGEST_NOTE = 1000
 
 
 class Task(NamedTuple):
-    """Everything an attempt needs, as plain values. `root` is the batch's root, `timeout` seconds or 0 for none.
+    """Everything an attempt needs, as plain values.
 
-    `lock` is a descriptor of this process that the attempt holds open until it ends, so that a batch that is killed keeps
-    its root taken while an attempt of it still runs; -1 where the attempt may run in another process.
+    `root` is the root of the batch, `timeout` is in seconds (0: none). `lock` is a descriptor of this process that the attempt
+    keeps open until it ends, so that the root of a killed batch stays locked while an attempt still runs; -1 if the attempt may
+    run in another process.
     """
 
     key: str
@@ -44,16 +46,16 @@ class Task(NamedTuple):
 
 
 def attempt_root(root: str, key: str) -> str:
-    """Where one input's pair lies."""
+    """Return where the pair of one input lies."""
     return os.path.join(root, "attempts", key)
 
 
 def finished(root: str, key: str) -> Attempt | None:
-    """The attempt of an earlier run whose pair verifies; one that is torn is moved to quarantine and counts as never made."""
-    place = attempt_root(root, key)
-    if not os.path.lexists(place):
+    """Return the attempt of an earlier run if its pair verifies; a torn pair is moved to quarantine."""
+    path = attempt_root(root, key)
+    if not os.path.lexists(path):
         return None
-    pair = read_pair(place)
+    pair = read_pair(path)
     if not pair.mismatches:
         return _verified(root, key, pair, ran=False)
     if pair.is_lone_veto:
@@ -64,7 +66,10 @@ def finished(root: str, key: str) -> Attempt | None:
 
 
 def run_attempt(task: Task) -> Attempt:
-    """Run one input and judge its pair. A second call for the same input (another worker, after the first died) finds the first's pair."""
+    """Run one input and judge its pair.
+
+    A second call for the same input (by another worker, after the first died) finds the pair of the first.
+    """
     earlier = finished(task.root, task.key)
     if earlier is not None:
         return earlier
@@ -73,26 +78,29 @@ def run_attempt(task: Task) -> Attempt:
     started = time.monotonic()
     code, timed_out = _launch(task)
     seconds = time.monotonic() - started
-    place = attempt_root(task.root, task.key)
-    pair = read_pair(place)
+    path = attempt_root(task.root, task.key)
+    pair = read_pair(path)
     if interrupted(task.root) and (pair.mismatches or pair.result["verdict"] != "pass"):
-        # Ended by the batch and not by itself: no outcome of this input, so that resuming runs it again.
-        if os.path.lexists(place):
+        # The batch ended it, so this says nothing about the input: a resumed batch runs it again.
+        if os.path.lexists(path):
             _set_aside(task.root, task.key, pair, "the batch was interrupted")
         return Attempt(task.key, "skipped", "interrupted", code, "", True, seconds)
     if not pair.mismatches:
         return _verified(task.root, task.key, pair, ran=True, seconds=seconds)
     if timed_out:
-        return Attempt(task.key, "failed", _too_long(task), code, _relative(task.root, place), True, seconds)
-    reason = str(pair.result["termination_reason"]) if pair.is_lone_veto else "no evidence was left"
+        return Attempt(task.key, "failed", _too_long(task), code, _relative(task.root, path), True, seconds)
+    reason = str(pair.result["termination_reason"]) if pair.is_lone_veto else "it left no evidence"
     return Attempt(task.key, "failed", reason, code, "", True, seconds)
 
 
 def _verified(root: str, key: str, pair: Pair, *, ran: bool, seconds: float = 0.0) -> Attempt:
-    """The attempt of a pair that holds. Why the batch itself ended it is no part of the pair, and is told from the note beside its output."""
-    found = from_pair(key, os.path.relpath(attempt_root(root, key), root), pair.result, ran=ran, seconds=seconds)
-    note = _noted(root, key) if found.outcome == "failed" else ""
-    return found._replace(reason=note) if note else found
+    """Return the attempt of a pair that holds.
+
+    The pair does not record why the batch ended an attempt; that comes from the note beside its output.
+    """
+    attempt = from_pair(key, os.path.relpath(attempt_root(root, key), root), pair.result, ran=ran, seconds=seconds)
+    note = _noted(root, key) if attempt.outcome == "failed" else ""
+    return attempt._replace(reason=note) if note else attempt
 
 
 def _too_long(task: Task) -> str:
@@ -100,11 +108,11 @@ def _too_long(task: Task) -> str:
 
 
 def _note_path(root: str, key: str) -> str:
-    return os.path.join(root, "output", f"{key}.reason")
+    return os.path.join(root, OUTPUT, f"{key}.reason")
 
 
 def _note(task: Task, reason: str) -> None:
-    """Write why an attempt is about to be ended, so that a batch that resumes gives the same reason."""
+    """Write why an attempt is about to be ended, so that a resumed batch gives the same reason."""
     with suppress(OSError), _output(task, "reason") as file:
         file.write(reason.encode())
 
@@ -118,7 +126,10 @@ def _noted(root: str, key: str) -> str:
 
 
 def refusal(task: Task) -> str:
-    """Why `outfitter run` would start no attempt where this is called: its error as one JSON object, "" for none (a dry run tells)."""
+    """Return why `outfitter run` would not start any attempt here, as a JSON object; "" if it would.
+
+    A dry run tells.
+    """
     command = [*_command(task), "--dry-run", "--json", "--", *harness_arguments(task)]
     ended = subprocess.run(
         command, cwd=task.cwd, env=dict(task.env), stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -128,43 +139,57 @@ def refusal(task: Task) -> str:
 
 
 def _command(task: Task) -> list[str]:
-    # -P: the working directory is the user's, and no place to import from.
+    # -P: nothing must be imported from the user's working directory.
     return [sys.executable, "-E", "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
 
 
 def harness_arguments(task: Task) -> list[str]:
-    """What makes the task's harness read its text from standard input, and run without a terminal."""
+    """Return what makes the harness read its task from standard input and run without a terminal."""
     return [*TASK_ARGUMENTS[task.harness], *(["-"] if task.harness == "codex" else [])]
 
 
 def _launch(task: Task) -> tuple[int, bool]:
-    """Start `outfitter run` with the input as its standard input; (exit code, timed out)."""
+    """Run `outfitter run` with the input as its standard input; return (exit code, timed out)."""
     command = [*_command(task), "--out", attempt_root(task.root, task.key), "--", *harness_arguments(task)]
     os.makedirs(os.path.join(task.root, "attempts"), mode=0o700, exist_ok=True)
-    os.makedirs(os.path.join(task.root, "output"), mode=0o700, exist_ok=True)
+    os.makedirs(os.path.join(task.root, OUTPUT), mode=0o700, exist_ok=True)
     with suppress(FileNotFoundError):
         os.unlink(_note_path(task.root, task.key))
     with (
         _output(task, "out") as out,
         _output(task, "err") as err,
-        _input(task.text) as given,
+        _input(task.text) as stdin,
         subprocess.Popen(
             command,
             cwd=task.cwd,
             env=dict(task.env),
-            stdin=given,
+            stdin=stdin,
             stdout=out,
             stderr=err,
             start_new_session=True,
             pass_fds=() if task.lock < 0 else (task.lock,),
         ) as process,
+        _recorded(task, process.pid),
     ):
-        timed_out = _waited(process, task)
+        timed_out = _wait(process, task)
     return process.returncode, timed_out
 
 
-def _waited(process: subprocess.Popen[bytes], task: Task) -> bool:
-    """Wait for the end; an interrupt of the batch or the time limit ends it: true for the latter."""
+@contextmanager
+def _recorded(task: Task, pid: int) -> Iterator[None]:
+    """Record the launcher's process while it runs, so that a later batch can name it."""
+    path = os.path.join(task.root, OUTPUT, task.key + PID_SUFFIX)
+    with suppress(OSError):
+        record_process(path, pid)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def _wait(process: subprocess.Popen[bytes], task: Task) -> bool:
+    """Wait for the process; end it on an interrupt of the batch or at the time limit (then True)."""
     limit = time.monotonic() + task.timeout if task.timeout else float("inf")
     while True:
         try:
@@ -180,7 +205,7 @@ def _waited(process: subprocess.Popen[bytes], task: Task) -> bool:
 
 
 def _input(text: bytes) -> IO[bytes]:
-    """A file without a name that holds the task: a harness may read it as late and as slowly as it likes."""
+    """Return an unnamed file with the task; a harness may read it at any time and speed."""
     from tempfile import TemporaryFile
 
     file = TemporaryFile()  # noqa: SIM115 - the caller closes it
@@ -190,13 +215,13 @@ def _input(text: bytes) -> IO[bytes]:
 
 
 def interrupt(root: str) -> None:
-    """Tell every attempt below `root` to end, and those that have not begun not to; each settles its run first."""
+    """Tell every attempt below `root` to end, and the others not to begin; each settles its run first."""
     with open(os.path.join(root, STOP), "w", encoding="ascii"):
         pass
 
 
 def resume(root: str) -> None:
-    """Take the word of an interrupt back."""
+    """Withdraw an interrupt."""
     try:
         os.unlink(os.path.join(root, STOP))
     except FileNotFoundError:
@@ -204,12 +229,12 @@ def resume(root: str) -> None:
 
 
 def interrupted(root: str) -> bool:
-    """Whether the batch of `root` was interrupted."""
+    """Return whether the batch of `root` was interrupted."""
     return os.path.lexists(os.path.join(root, STOP))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """TERM to the launcher, which forwards it, ends a deaf harness itself and settles; KILL only if even that fails."""
+    """Send TERM to the launcher, which ends its harness and settles; KILL only if that fails."""
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(GRACE)
@@ -219,15 +244,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _output(task: Task, kind: str) -> IO[bytes]:
-    path = os.path.join(task.root, "output", f"{task.key}.{kind}")
+    path = os.path.join(task.root, OUTPUT, f"{task.key}.{kind}")
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
-def _set_aside(root: str, key: str, pair: Pair, why: str = "") -> None:
+def _set_aside(root: str, key: str, pair: Pair, reason: str = "") -> None:
     rows = [row._asdict() for row in pair.mismatches]
-    reason = {"schema_version": 1, "from": attempt_root(root, key), "mismatches": rows}
-    quarantine(attempt_root(root, key), root, key, {**reason, "why": why} if why else reason)
+    record = {"schema_version": 1, "from": attempt_root(root, key), "mismatches": rows}
+    quarantine(attempt_root(root, key), root, key, {**record, "why": reason} if reason else record)
 
 
-def _relative(root: str, place: str) -> str:
-    return os.path.relpath(place, root) if os.path.isdir(place) else ""
+def _relative(root: str, path: str) -> str:
+    return os.path.relpath(path, root) if os.path.isdir(path) else ""

@@ -1,4 +1,4 @@
-"""Where a batch's attempts run: threads that each wait for a process here, or a dask.distributed cluster; one type for both."""
+"""Where the attempts of a batch run: threads that each wait for a process, or a dask.distributed cluster."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Any, NamedTuple, TypeVar
 Item = TypeVar("Item")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-# Tasks handed over for each that can run at once: the one that runs, and the next, so that nobody waits for us.
+# Tasks submitted per slot: the one that runs and the next, so that no worker waits for this process.
 AHEAD = 2
 
 
 class Workers(NamedTuple):
-    """Where attempts run: any executor, and how many of them can run at once as it stands now."""
+    """An executor, and how many attempts it can run at once at this moment."""
 
     executor: Executor
     width: Callable[[], int]
 
 
 class NoClusterError(Exception):
-    """The cluster cannot be used: its text says why and what to do."""
+    """The cluster cannot be used; the text says why and what to do."""
 
 
 @contextmanager
 def local(jobs: int) -> Iterator[Workers]:
-    """`jobs` attempts at a time on this machine."""
+    """Run `jobs` attempts at a time on this machine."""
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="attempt") as pool:
         yield Workers(pool, lambda: jobs)
 
 
 @contextmanager
 def dask(scheduler: str, jobs: int) -> Iterator[Workers]:
-    """A cluster's workers; a task whose worker died is given to another. Raises `NoClusterError`."""
+    """Run attempts on a cluster; the task of a worker that died goes to another. Raises `NoClusterError`."""
     try:
         from distributed import Client
     except ImportError:
@@ -46,16 +46,16 @@ def dask(scheduler: str, jobs: int) -> Iterator[Workers]:
             else Client(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
         )
     except (OSError, ValueError) as error:
-        raise NoClusterError(f"no scheduler at {scheduler}: {error}") from None
+        raise NoClusterError(f"cannot connect to the scheduler at {scheduler}: {error}") from None
     with client:
         yield Workers(client.get_executor(pure=False, retries=3), lambda: _threads(client, jobs))
 
 
 def _threads(client: Any, jobs: int) -> int:
-    """How many tasks a cluster runs at once now; before its first worker has come, as many as were asked for at a time."""
+    """Return how many tasks the cluster runs at once now, at least the number asked for."""
     try:
         return max(jobs, sum(map(int, client.nthreads().values())))
-    except Exception:  # noqa: BLE001 - a scheduler that is lost shows in what becomes of the tasks
+    except Exception:  # noqa: BLE001 - the tasks will show that the scheduler is lost
         return jobs
 
 
@@ -66,9 +66,9 @@ def spread(
     task_of: Callable[[Item], Task | None],
     flying: dict[Future[Answer], Item],
 ) -> Iterator[Future[Answer]]:
-    """Each future as it is done, in whatever order; what was handed over and is not dealt with yet stands in `flying`.
+    """Yield each future when it is done, in any order; `flying` holds what is submitted and not yet yielded.
 
-    An item's task, which may hold a whole text, is made only when there is room for it; one without a task is passed over.
+    An item's task may hold a whole text, so it is created only when there is room for it; an item without one is skipped.
     """
     waiting = iter(items)
     exhausted = False

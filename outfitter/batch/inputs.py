@@ -1,4 +1,4 @@
-"""Selecting a batch's inputs: files, the files of a directory, the lines of a `.jsonl`; each digested once (spec/70)."""
+"""Select the inputs of a batch: files, files of a directory, lines of a `.jsonl`, each with a digest (spec/70)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ from outfitter.batch.rows import Input
 LIMIT = 10 << 20
 
 
-def select(words: list[str], cwd: str) -> list[Input]:
-    """Every selected input in the order given; a path selected twice is `skipped` the second time, an absent one is `missing`."""
+def select(arguments: list[str], cwd: str) -> list[Input]:
+    """Return every selected input in the order given.
+
+    A path selected twice is `skipped` the second time; an absent one is `missing`.
+    """
     seen: set[str] = set()
-    found = []
-    for word in words:
-        for item in _inputs(os.path.normpath(os.path.join(cwd, word))):
+    inputs = []
+    for argument in arguments:
+        for item in _inputs(os.path.normpath(os.path.join(cwd, argument))):
             twice = item.name in seen and not item.problem
-            found.append(item._replace(problem="selected twice", outcome="skipped") if twice else item)
+            inputs.append(item._replace(problem="selected twice", outcome="skipped") if twice else item)
             seen.add(item.name)
-    return found
+    return inputs
 
 
 def text_of(item: Input) -> bytes:
-    """An input's text as it is given to the harness. Raises `OSError`, also where the file changed since it was selected."""
+    """Return the text of an input as the harness gets it.
+
+    Raises `OSError`, also if the file changed since it was selected.
+    """
     with open(item.path, "rb") as file:
         file.seek(item.start)
         text = file.read(item.length)
@@ -77,12 +83,12 @@ def _unreadable(path: str, error: OSError) -> Input:
 def _input(name: str, path: str, text: bytes, start: int) -> Input:
     digest = blake3(text).hexdigest()
     if b"\0" in text:
-        return Input(name, _key(name), digest, "holds a NUL byte: no text", "failed")
+        return Input(name, _key(name), digest, "not text: it contains a NUL byte", "failed")
     return Input(name, f"{_key(name)}-{digest[:12]}", digest, path=path, start=start, length=len(text))
 
 
 def _key(name: str) -> str:
-    """A folder name that a person can read and no two inputs share."""
+    """Return a readable folder name that no two inputs share."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(name)).strip("-.")[:40] or "input"
     return f"{safe}-{blake3(os.fsencode(name)).hexdigest()[:8]}"
 

@@ -1,101 +1,166 @@
-"""A batch's root on disk: what it is for, who works in it, and its result (spec/70)."""
+"""The output root of a batch on disk: what it is for, who works in it, and its result (spec/70)."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import platform
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from outfitter.fs import read_document, replace_json
 
 MARKER = "batch.json"
 RESULT = "batch_result.json"
-_BATCH, _ATTEMPT = "outfitter batch", "outfitter run"
+# Who holds the lock on the marker: the batch, and below OUTPUT one file for each attempt that runs on this machine.
+BATCH_PID = "batch.pid"
+OUTPUT = "output"
+PID_SUFFIX = ".pid"
+WAIT = "wait until it ends"
+OWN_ROOT = "give the batch its own root"
 
 
-OWN = "give the batch a root of its own"
+class Refusal(NamedTuple):
+    """Why a root cannot be used, and what to do."""
+
+    reason: str
+    hint: str
 
 
-def occupy(root: str, agent: str, harness: str) -> tuple[int, str, str]:
-    """Take `root` for this batch: (descriptor that holds the lock, "", "") or (-1, why not, what to do). Raises `OSError`.
+def occupy(root: str, agent: str, harness: str) -> int | Refusal:
+    """Take `root` for this batch and return the descriptor that holds its lock. Raises `OSError`.
 
-    An absent or empty directory becomes a batch root; one of the same agent and harness is resumed; anything else is refused.
+    An absent or empty directory becomes a batch root; one of the same agent and harness is resumed.
     """
     os.makedirs(root, mode=0o700, exist_ok=True)
     marker = os.path.join(root, MARKER)
-    held = os.listdir(root)
-    if held and MARKER not in held:
-        return -1, "is not empty and is no batch root", OWN
-    # Open for writing: file systems of a network lock nothing else. Two that begin at once meet at the lock.
+    names = os.listdir(root)
+    if names and MARKER not in names:
+        return Refusal("is not empty and not a batch root", OWN_ROOT)
+    # Open for writing: network file systems lock nothing else. Two batches that begin at once meet at the lock.
     descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        refused, hint = _claim(descriptor, marker, {"schema_version": 1, "agent": agent, "harness": harness})
+        refusal = _claim(descriptor, root, {"schema_version": 1, "agent": agent, "harness": harness})
+        if refusal is None:
+            record_process(os.path.join(root, BATCH_PID), os.getpid())
+            return descriptor
     except BaseException:
         os.close(descriptor)
         raise
-    if refused:
-        os.close(descriptor)
-        return -1, refused, hint
-    return descriptor, "", ""
+    os.close(descriptor)
+    return refusal
 
 
-def vacate(root: str, made: bool) -> None:
-    """Give up a root in which nothing was done: without its marker it is free for another batch. Call it with the lock held.
+def vacate(root: str, created: bool) -> None:
+    """End the batch's work in `root`; call it with the lock held.
 
-    The directory itself goes only if this batch `made` it.
+    A root in which nothing was done loses its marker, so that another batch can take it; the directory itself is removed
+    only if this batch `created` it.
     """
+    with suppress(OSError):
+        os.unlink(os.path.join(root, BATCH_PID))
     with suppress(OSError):
         if os.listdir(root) == [MARKER]:
             os.unlink(os.path.join(root, MARKER))
-            if made:
+            if created:
                 os.rmdir(root)
 
 
-def _claim(descriptor: int, marker: str, wanted: dict[str, Any]) -> tuple[str, str]:
-    """Lock the marker, and write it where it is new; why not and what to do, or ""."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _in_use(marker)
-    if not os.path.lexists(marker) or not os.path.samestat(os.fstat(descriptor), os.lstat(marker)):
-        return "is just given up by another batch", "try again"
-    if os.fstat(descriptor).st_size == 0:
-        os.write(descriptor, json.dumps(wanted, indent=1).encode() + b"\n")
-        os.fsync(descriptor)
-        return "", ""
-    value, _ = read_document(marker)
-    return ("", "") if value == wanted else (f"is the root of another batch ({_whose(value)})", OWN)
-
-
-def _in_use(marker: str) -> tuple[str, str]:
-    """Who holds a root, by process: a batch that is at work, or what a killed one left behind."""
-    from outfitter.batch.lock_holders import holders
-
-    found = holders(marker)
-    if not found:
-        return (
-            "is in use by a batch, or by an attempt that a killed one left behind, that has not ended yet",
-            f"wait until it ends, or {OWN}",
-        )
-    named = ", ".join(f"{one.pid} ({one.name})" for one in found)
-    if any(one.name == _BATCH for one in found):
-        return f"is in use by a batch at work: process {named}", f"wait until it ends, or {OWN}"
-    # A launcher passes the signal on, saves what its harness wrote, and ends with it.
-    first = [one for one in found if one.name == _ATTEMPT] or found
-    text = f"is in use by what a killed batch left behind and has not ended yet: process {named}"
-    return text, f"wait until it ends, or: kill {' '.join(str(one.pid) for one in first)}"
+def record_process(path: str, pid: int) -> None:
+    """Write which process of this machine holds the lock."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{pid} {platform.node()}\n")
 
 
 def write_result(root: str, report: dict[str, Any]) -> str:
-    """Replace the batch's result at once; its path."""
+    """Replace the batch's result atomically; return its path."""
     path = os.path.join(root, RESULT)
     replace_json(path, report)
     return path
 
 
-def _whose(value: Any) -> str:
+def _claim(descriptor: int, root: str, wanted: dict[str, Any]) -> Refusal | None:
+    """Lock the marker, and write it if it is new."""
+    marker = os.path.join(root, MARKER)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _in_use(root)
+    if not os.path.lexists(marker) or not os.path.samestat(os.fstat(descriptor), os.lstat(marker)):
+        return Refusal("was given up by another batch at this moment", "try again")
+    if os.fstat(descriptor).st_size == 0:
+        os.write(descriptor, json.dumps(wanted, indent=1).encode() + b"\n")
+        os.fsync(descriptor)
+        return None
+    value, _ = read_document(marker)
+    return None if value == wanted else Refusal(f"is the root of another batch ({_describe(value)})", OWN_ROOT)
+
+
+def _in_use(root: str) -> Refusal:
+    """Name what holds the lock: a running batch, or attempts that a killed batch left running.
+
+    A recorded process that has ended is ignored: a killed batch leaves its record behind.
+    """
+    batch = _recorded(os.path.join(root, BATCH_PID))
+    if batch and _runs(batch):
+        return Refusal(f"is in use by a running batch: process {batch} (outfitter batch)", f"{WAIT}, or {OWN_ROOT}")
+    # Each launcher leads a session and a process group, in which its harness stays even if the launcher is killed. A
+    # launcher that gets the signal passes it on, saves what its harness wrote, and ends with it.
+    groups = [pid for pid in _recorded_attempts(root) if _leads_session(pid)]
+    if groups:
+        named = f"process group {', '.join(map(str, groups))} (outfitter run)"
+        kill = " ".join(f"-{pid}" for pid in groups)
+        return Refusal(f"is in use by what a killed batch left running: {named}", f"{WAIT}, or: kill -- {kill}")
+    return Refusal(
+        "is in use by another batch, or by an attempt that a killed batch left running", f"{WAIT}, or {OWN_ROOT}"
+    )
+
+
+def _recorded_attempts(root: str) -> list[int]:
+    output = os.path.join(root, OUTPUT)
+    try:
+        names = sorted(name for name in os.listdir(output) if name.endswith(PID_SUFFIX))
+    except OSError:
+        return []
+    return [pid for name in names if (pid := _recorded(os.path.join(output, name)))]
+
+
+def _recorded(path: str) -> int:
+    """Return the process that `record_process` wrote, or 0 if there is none of this machine."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            pid, _, host = file.read(1000).strip().partition(" ")
+    except OSError:
+        return 0
+    return int(pid) if pid.isdecimal() and host == platform.node() else 0
+
+
+def _runs(pid: int) -> bool:
+    """Return whether a process, or for -N the process group N, exists."""
+    try:
+        os.kill(pid, 0)  # signal 0 only checks
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def _leads_session(pid: int) -> bool:
+    """Return whether the process group `pid` exists; if its leader does, it must lead a session.
+
+    A reused process id rarely leads a session, and no id is reused while its group exists.
+    """
+    try:
+        return _runs(-pid) and os.getsid(pid) == pid
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+
+
+def _describe(value: Any) -> str:
     return (
         f"agent {value.get('agent')}, harness {value.get('harness')}"
         if isinstance(value, dict)

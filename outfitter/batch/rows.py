@@ -1,16 +1,16 @@
-"""Many inputs, one agent: from selected inputs to typed outcomes whose counts add up (seed 004, spec/70). Pure.
+"""From the inputs of a batch to typed outcomes with counts that add up (seed 004, spec/70). Pure.
 
-Every selected input has exactly one row with exactly one outcome; the first success is never taken for the whole.
+Every selected input has exactly one row with exactly one outcome.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-Outcome = Literal["succeeded", "failed", "skipped", "missing"]
-OUTCOMES: tuple[Outcome, ...] = ("succeeded", "failed", "skipped", "missing")
+InputOutcome = Literal["succeeded", "failed", "skipped", "missing"]
+OUTCOMES: tuple[InputOutcome, ...] = ("succeeded", "failed", "skipped", "missing")
 BATCH_VERSION = 1
 
-# How each harness is told a task without a terminal: its arguments, the text last or on standard input.
+# The arguments with which each harness takes a task without a terminal; the text is on standard input.
 TASK_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "pi": ("-p",),
     "claude": ("-p",),
@@ -19,27 +19,27 @@ TASK_ARGUMENTS: dict[str, tuple[str, ...]] = {
 
 
 class Input(NamedTuple):
-    """One selected input as found. `name` is its path, with `:line` for a line of a `.jsonl`; `key` names its attempt.
+    """One selected input.
 
-    `problem` is "" or why it cannot be run: then `outcome` says what it counts as. The text is `length` bytes of the file
-    `path` from `start` on.
+    `name` is its path, with `:line` for a line of a `.jsonl`; `key` names its attempt. `problem` is "" or why it cannot be run;
+    then `outcome` says what it counts as. The text is `length` bytes of the file `path` from `start` on.
     """
 
     name: str
     key: str
     digest: str
     problem: str = ""
-    outcome: Outcome = "failed"
+    outcome: InputOutcome = "failed"
     path: str = ""
     start: int = 0
     length: int = 0
 
 
 class Attempt(NamedTuple):
-    """What running (or finding) one input's attempt gave. `root` is relative to the batch's root, "" without a pair."""
+    """The result of one input's attempt; `root` is relative to the batch's root, "" without a pair."""
 
     key: str
-    outcome: Outcome
+    outcome: InputOutcome
     reason: str
     exit_code: int | None
     root: str
@@ -48,12 +48,12 @@ class Attempt(NamedTuple):
 
 
 def to_run(inputs: Iterable[Input], verified: set[str]) -> list[Input]:
-    """The inputs that need an attempt: no problem of their own, and no verified pair from before."""
+    """Return the inputs that need an attempt: without a problem, and without a verified pair."""
     return [item for item in inputs if not item.problem and item.key not in verified]
 
 
 def from_pair(key: str, root: str, result: dict[str, Any], *, ran: bool, seconds: float = 0.0) -> Attempt:
-    """The attempt of an input whose pair verified: its verdict is the outcome."""
+    """Return the attempt of an input with a verified pair; the verdict decides its outcome."""
     passed = result["verdict"] == "pass"
     reason = "" if passed else str(result["termination_reason"])
     code = _exit_code(result)
@@ -63,9 +63,9 @@ def from_pair(key: str, root: str, result: dict[str, Any], *, ran: bool, seconds
 def report(
     agent: str, harness: str, inputs: Sequence[Input], attempts: dict[str, Attempt], *, complete: bool
 ) -> dict[str, Any]:
-    """The batch's result: a row an input, and counts that add up to the selection.
+    """Return the result of the batch: one row for each input, and counts that add up to the selection.
 
-    `complete` is False where the batch was interrupted: inputs not reached are then `skipped`, and say so.
+    `complete` is False if the batch was interrupted; then inputs that were not reached are `skipped` with that reason.
     """
     rows = [_row(item, attempts.get(item.key)) for item in inputs]
     counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in OUTCOMES}
@@ -98,7 +98,7 @@ def _row(item: Input, attempt: Attempt | None) -> dict[str, Any]:
 
 
 def _exit_code(result: dict[str, Any]) -> int | None:
-    """The harness's own code as `outfitter run` gave it, from the words of the result's reason."""
+    """Return the harness's exit code as `outfitter run` gave it, from the termination reason."""
     word, _, number = str(result["termination_reason"]).partition(" ")
     if not number.isdigit() or word not in ("exit", "signal"):
         return None

@@ -14,7 +14,7 @@ from typing import Any
 from outfitter.batch import executors
 from outfitter.batch.attempts import Task, finished, harness_arguments, interrupt, refusal, resume, run_attempt
 from outfitter.batch.inputs import select, text_of
-from outfitter.batch.root import occupy, vacate, write_result
+from outfitter.batch.root import Refusal, occupy, vacate, write_result
 from outfitter.batch.rows import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser, seconds, several
@@ -73,23 +73,20 @@ def _harness(options: argparse.Namespace, context: Context) -> Outcome[str]:
 
 def _batch(options: argparse.Namespace, context: Context) -> int:
     root = os.path.normpath(os.path.join(context.ambient.cwd, options.out))
-    made = not os.path.lexists(root)
+    created = not os.path.lexists(root)
     try:
-        descriptor, refused, hint = occupy(root, options.agent, options.harness)
+        lock = occupy(root, options.agent, options.harness)
     except OSError as error:
         return context.fail(EffectFailed("use the batch root", root, error.strerror or str(error)), options.json)
-    if refused:
-        return context.fail(
-            EffectFailed("use the batch root", root, refused, hint),
-            options.json,
-        )
+    if isinstance(lock, Refusal):
+        return context.fail(EffectFailed("use the batch root", root, lock.reason, lock.hint), options.json)
     try:
-        return _run(options, context, root, descriptor)
+        return _run(options, context, root, lock)
     except executors.NoClusterError as error:
         return context.fail(EffectFailed("use the cluster", options.scheduler, str(error)), options.json)
     finally:
-        vacate(root, made)
-        os.close(descriptor)
+        vacate(root, created)
+        os.close(lock)
 
 
 def _run(options: argparse.Namespace, context: Context, root: str, lock: int) -> int:

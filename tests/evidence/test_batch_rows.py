@@ -61,7 +61,7 @@ def test_selecting_names_what_cannot_be_run(tmp_path):
     ] == [
         ("a.md", "", ""),
         ("b.md", "", ""),
-        ("nul", "holds a NUL byte", "failed"),
+        ("nul", "not text", "failed"),
         ("pipe", "cannot be read", "failed"),
         ("gone.md", "no such file", "missing"),
         ("a.md", "selected twice", "skipped"),

@@ -1,7 +1,9 @@
 """A batch that is killed, interrupted or started from an odd place (seed 004, spec/70)."""
 
+import fcntl
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -10,8 +12,6 @@ import sys
 import time
 
 import pytest
-
-from outfitter.batch import lock_holders
 
 WAIT = [["run", 'echo began >> "$HOME/began"; sleep 60']]
 # From the stand-in's shell: the stand-in's parent is the launcher, whose parent is the batch.
@@ -71,10 +71,10 @@ def test_what_hangs_on_after_a_killed_batch_is_named_and_ends_as_is_said(machine
     process.kill()
     process.wait()
     refused = machine.run(*words[:-1])
-    (pid,) = re.findall(r"or: kill (\d+)$", refused.err, re.MULTILINE)
-    assert f"{pid} (outfitter run)" in refused.err
-    assert int(pid) != process.pid
-    os.kill(int(pid), signal.SIGTERM)
+    (group,) = re.findall(r"or: kill -- -(\d+)$", refused.err, re.MULTILINE)
+    assert f"process group {group} (outfitter run)" in refused.err
+    assert int(group) != process.pid
+    os.killpg(int(group), signal.SIGTERM)
     end = time.monotonic() + 30
     while (again := machine.run(*words, script=COUNT)).code and "in use" in again.err:
         assert time.monotonic() < end, again.err
@@ -87,32 +87,35 @@ def test_the_harness_of_a_killed_launcher_of_a_killed_batch_is_named(machine):
     process = machine.start(*words, script=[["run", KILL_BOTH]])
     assert process.wait(60) == -signal.SIGKILL
     refused = machine.run(*words[:-1])
-    (pids,) = re.findall(r"or: kill ([\d ]+)$", refused.err, re.MULTILINE)
-    assert "(pi)" in refused.err
-    for pid in pids.split():
-        os.kill(int(pid), signal.SIGKILL)
+    (group,) = re.findall(r"or: kill -- -(\d+)$", refused.err, re.MULTILINE)
+    assert f"process group {group} (outfitter run)" in refused.err
+    os.killpg(int(group), signal.SIGKILL)
     end = time.monotonic() + 30
     while (again := machine.run(*words, script=COUNT)).code and "in use" in again.err:
         assert time.monotonic() < end, again.err
     assert rows(again.out) == [("succeeded", "")], "its pair was never written: it runs again"
 
 
-def test_who_has_a_file_open_by_each_way_of_asking(tmp_path):
-    path = tmp_path / "open"
-    path.write_text("")
-    command = ["sleep", "60"]
-    with open(path) as file:
-        sleeping = subprocess.Popen(command, pass_fds=[file.fileno()])
-    try:
-        wanted = [lock_holders.Holder(sleeping.pid, "sleep")]
-        assert list(lock_holders.holders(str(path))) == wanted
-        if shutil.which("lsof"):
-            assert lock_holders._by_lsof(str(path)) == wanted
-        assert lock_holders.holders(str(tmp_path / "gone")) == ()
-    finally:
-        sleeping.kill()
-        sleeping.wait()
-    assert lock_holders.holders(str(path)) == ()
+def test_a_recorded_process_that_has_ended_is_not_named(machine):
+    """A record of a process that ended, of another machine, or that is not one, leaves the general message."""
+    words = tasks(machine, 1)
+    ended = subprocess.Popen(["true"], start_new_session=True)
+    ended.wait()
+    output = machine.put(machine.top / "results/output/key.pid", f"{ended.pid} {platform.node()}\n").parent
+    (output / "other.pid").write_text(f"{os.getpid()} another-host\n")
+    (output / "torn.pid").write_text("12")
+    marker = machine.put(machine.top / "results/batch.json", "{}")
+    with open(marker) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        refused = machine.run(*words[:-1])
+    assert "by another batch, or by an attempt that a killed batch left running" in refused.err
+    assert "or: kill" not in refused.err
+
+
+def test_a_finished_batch_leaves_no_process_recorded(machine):
+    words = tasks(machine)
+    assert machine.run(*words, script=COUNT).code == 0
+    assert list((machine.top / "results").rglob("*.pid")) == []
 
 
 def test_the_settings_choose_the_harness(machine):
