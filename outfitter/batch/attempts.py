@@ -1,4 +1,4 @@
-"""One attempt of a batch: an `outfitter run --out` of its own, on the machine that calls this (spec/70).
+"""One attempt of a batch: an `outfitter run --out` on the machine that calls this (spec/70).
 
 The function and its arguments can be sent to another process. A worker needs this package, the harness and the same paths:
 a shared file system, or an image that contains them.

@@ -1,4 +1,4 @@
-"""Where the attempts of a batch run: threads that each wait for a process, or a dask.distributed cluster."""
+"""Where the attempts of a batch run: threads that each wait for a process, or a dask cluster."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def spread(
     task_of: Callable[[Item], Task | None],
     flying: dict[Future[Answer], Item],
 ) -> Iterator[Future[Answer]]:
-    """Yield each future when it is done, in any order; `flying` holds what is submitted and not yet yielded.
+    """Yield each future when it is done, in any order; `flying` holds what is submitted, not yielded.
 
     An item's task may hold a whole text, so it is created only when there is room for it; an item without one is skipped.
     """

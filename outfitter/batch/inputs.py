@@ -1,4 +1,4 @@
-"""Select the inputs of a batch: files, files of a directory, lines of a `.jsonl`, each with a digest (spec/70)."""
+"""Select the inputs of a batch: files, files of a directory, lines of a `.jsonl` (spec/70)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from outfitter import __version__
 from outfitter.cli.context import Context
 from outfitter.model.errors import UsageError
 
-PACKAGES = ("attrs", "blake3", "jsonschema-rs", "pyyaml", "returns", "rich", "shtab", "toolz")
+PACKAGES = ("attrs", "blake3", "jsonschema-rs", "pyyaml", "returns", "shtab", "toolz")
 
 
 def main(words: list[str], context: Context) -> int:

@@ -869,7 +869,7 @@ outfitter: notice: succeeded: /M/project/tasks/a.md
 exit 1
 --- stderr
 outfitter: error: cannot use the batch root: /M/project/results: is the root of another batch (agent reviewer, harness pi)
-  hint: give the batch a root of its own
+  hint: give the batch its own root
 --- codes: effect-failed
 """)
     assert told(furnished, "report", "results") == snapshot("""\
@@ -887,7 +887,7 @@ def test_a_batch_on_a_cluster_that_is_not_there(furnished):
     assert told(furnished, *words) == snapshot("""\
 exit 1
 --- stderr
-outfitter: error: cannot use the cluster: x: no scheduler at x: missing port number in address 'x'
+outfitter: error: cannot use the cluster: x: cannot connect to the scheduler at x: missing port number in address 'x'
 --- codes: effect-failed
 """)
 
