@@ -15,7 +15,7 @@ from functools import partial
 from attrs import evolve
 from returns.result import Failure, Success
 
-from outfitter.adapters import NAMES, Adapter, Wants, adapter
+from outfitter.adapters import NAMES, Adapter, FactsRequest, adapter
 from outfitter.adapters.controls import effective_controls
 from outfitter.host import Runs, Sources
 from outfitter.model.composition import Composition
@@ -58,7 +58,7 @@ def survey(
 
     def look(executable: str) -> Outcome[Site]:
         native = native_directory(sources, adapter, ambient)
-        wants = adapter.wants(request, settings, native)
+        asked = adapter.first_facts(request, settings, native)
         run_id, root = runs.name(request.agent or str(settings.values.get("default_agent", "agent")), adapter.id)
         facts = Facts(
             executable=executable,
@@ -66,9 +66,9 @@ def survey(
             cache=cache_directory(settings, ambient),
             projection=root + "/projection",
             project_root=sources.project_root(ambient.cwd, ambient.home)[0],
-            files={path: sources.read(path) for path in wants.files},
-            listings={path: sources.names(path) for path in wants.listings},
-            help=sources.probe(executable, wants.help, path) if wants.help else "",
+            files={path: sources.read(path) for path in asked.files},
+            listings={path: sources.names(path) for path in asked.listings},
+            help=sources.probe(executable, asked.help, path) if asked.help else "",
             notices=_remarks(sources, adapter, ambient, native),
         )
         return Success(Site(run_id, root, _further(sources, adapter, request, settings, facts)))
@@ -90,19 +90,19 @@ def _elsewhere(agent: str, error: LaunchError) -> LaunchError:
 def _further(sources: Sources, adapter: Adapter, request: Request, settings: Settings, facts: Facts) -> Facts:
     """Ask the adapter what else it wants until that is nothing new: what one answer shows may lead to another question."""
     for _ in range(ROUNDS):
-        wants = adapter.further(request, settings, facts)
-        more = _find_out(sources, facts, wants)
+        asked = adapter.more_facts(request, settings, facts)
+        more = _find_out(sources, facts, asked)
         if more is None:
             break
         facts = more
     return facts
 
 
-def _find_out(sources: Sources, facts: Facts, wants: Wants) -> Facts | None:
+def _find_out(sources: Sources, facts: Facts, asked: FactsRequest) -> Facts | None:
     """The facts with what is wanted and not yet known; None where all of it is. A file that cannot be read is said, not raised."""
     files: dict[str, bytes | None] = {}
     unreadable: dict[str, str] = {}
-    for path in wants.files:
+    for path in asked.files:
         if path in facts.files:
             continue
         try:
@@ -110,9 +110,9 @@ def _find_out(sources: Sources, facts: Facts, wants: Wants) -> Facts | None:
         except OSError as error:
             files[path] = None
             unreadable[path] = error.strerror or str(error)
-    listings = {path: _names(sources, path) for path in wants.listings if path not in facts.listings}
-    real = {path: sources.real(path) for path in wants.real if path not in facts.real}
-    heads = {path: sources.newest_head(path) for path in wants.heads if path not in facts.heads}
+    listings = {path: _names(sources, path) for path in asked.listings if path not in facts.listings}
+    real = {path: sources.real(path) for path in asked.real if path not in facts.real}
+    heads = {path: sources.newest_head(path) for path in asked.heads if path not in facts.heads}
     if not (files or listings or real or heads):
         return None
     return evolve(

@@ -14,7 +14,7 @@ from attrs import evolve
 from returns.result import Success
 
 from outfitter.catalog.assembly import needs
-from outfitter.catalog.tree_reader import TEXT, Demand, Wants
+from outfitter.catalog.tree_reader import TEXT, Missing, TreeReader
 from outfitter.host import Sources
 from outfitter.model.layers import Document, DocumentForm, Layer, Layers
 from outfitter.model.request import Problem, Request
@@ -78,21 +78,21 @@ def _trees(sources: Sources, request: Request, found: Layers, settings: Settings
         repository=_layer(sources, repository, ()),
         notices=(*found.notices, *places.notices),
     )
-    demand: Demand | None = None
+    reader: TreeReader | None = None
     while True:
-        demand = _needs(layers, settings, request, reach, demand)
-        if not demand.wants:
-            return _indexed(layers, demand)
-        layers = _read(sources, layers, demand.wants)
+        reader = _needs(layers, settings, request, reach, reader)
+        if not reader.missing:
+            return _indexed(layers, reader)
+        layers = _read(sources, layers, reader.missing)
 
 
-def _indexed(layers: Layers, demand: Demand) -> Layers:
+def _indexed(layers: Layers, reader: TreeReader) -> Layers:
     """The layers with the index that reading them has made, so that composing does not make it again."""
-    trees = (evolve(tree, names=demand.index.get(number)) for number, tree in enumerate(layers.trees))
+    trees = (evolve(tree, names=reader.index.get(number)) for number, tree in enumerate(layers.trees))
     return evolve(layers, trees=tuple(trees))
 
 
-def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach, before: Demand | None) -> Demand:
+def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach, before: TreeReader | None) -> TreeReader:
     if reach == "agent":
         return needs(layers, settings, request.agent, before)
     from outfitter.catalog.closure import needs_all, needs_names
@@ -101,9 +101,9 @@ def _needs(layers: Layers, settings: Settings, request: Request, reach: Reach, b
         return needs_names(layers)
     from outfitter.catalog.lint import tree_findings
 
-    demand = needs_all(layers, settings)
-    list(tree_findings(demand))
-    return demand
+    reader = needs_all(layers, settings)
+    list(tree_findings(reader))
+    return reader
 
 
 def _layer(sources: Sources, root: Root, listings: tuple[tuple[str, int], ...]) -> Layer:
@@ -122,15 +122,15 @@ def _listed(sources: Sources, layer: Layer, path: str, depth: int) -> Layer:
     return evolve(layer, entries={**layer.entries, **below}, listed={**layer.listed, path: depth})
 
 
-def _read(sources: Sources, layers: Layers, wants: Wants) -> Layers:
+def _read(sources: Sources, layers: Layers, missing: Missing) -> Layers:
     """Layers with everything that was wanted: what is not there any more is remembered as such."""
     numbered = [*layers.trees, *((layers.repository,) if layers.repository else ())]
-    for (number, path), depth in wants.listings.items():
+    for (number, path), depth in missing.listings.items():
         numbered[number] = _listed(sources, numbered[number], path, depth)
     for number, layer in enumerate(numbered):
         documents = {
             key: _document(sources, f"{layer.root}/{key.removesuffix(TEXT)}", form)
-            for (owner, key), form in wants.documents.items()
+            for (owner, key), form in missing.documents.items()
             if owner == number
         }
         if documents:
@@ -140,9 +140,9 @@ def _read(sources: Sources, layers: Layers, wants: Wants) -> Layers:
         layers,
         trees=tuple(numbered[:count]),
         repository=numbered[count] if layers.repository else None,
-        digests={**layers.digests, **{path: sources.digest(path) for path in wants.digests}},
-        contents={**layers.contents, **{path: sources.read(path) or b"" for path in wants.contents}},
-        present={**layers.present, **{path: _is_present(sources, path) for path in wants.present}},
+        digests={**layers.digests, **{path: sources.digest(path) for path in missing.digests}},
+        contents={**layers.contents, **{path: sources.read(path) or b"" for path in missing.contents}},
+        present={**layers.present, **{path: _is_present(sources, path) for path in missing.present}},
     )
 
 

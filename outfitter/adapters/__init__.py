@@ -17,7 +17,7 @@ from outfitter.railway import Outcome
 
 
 @frozen(eq=False, repr=False)
-class Wants(Value):
+class FactsRequest(Value):
     """What an adapter must know before it can plan, all paths absolute.
 
     Native files to read, directories to list, help text to ask for, paths whose physical place is wanted (`real`), and
@@ -31,10 +31,10 @@ class Wants(Value):
     heads: tuple[str, ...] = ()
 
 
-NOTHING = Wants()
+NOTHING = FactsRequest()
 
 
-def nothing_more(_request: Request, _settings: Settings, _facts: Facts) -> Wants:
+def nothing_more(_request: Request, _settings: Settings, _facts: Facts) -> FactsRequest:
     """What most adapters want once they know what they asked for first."""
     return NOTHING
 
@@ -43,7 +43,7 @@ def nothing_more(_request: Request, _settings: Settings, _facts: Facts) -> Wants
 class Adapter(Value):
     """One harness, as data and pure functions. `scratch` of its state paths is what the harness writes unasked (spec/40).
 
-    `wants(request, settings, native directory)` says what to find out, `further` what else once that is known: it is asked
+    `first_facts(request, settings, native directory)` says what to find out, `more_facts` what else once that is known: it is asked
     again until it wants nothing new, and what it wants may be unreadable (`Facts.unreadable`). `elements` is what it can project.
     `declared` is every path it may declare under any strategy, for settings that name one this run does not declare (spec/20).
     `variable` is the environment variable that names its configuration directory, `home` that directory's native place relative to the home (`.pi/agent`).
@@ -57,10 +57,10 @@ class Adapter(Value):
     install: str
     elements: tuple[str, ...]
     state_paths: Callable[[Request, Settings, Facts], tuple[StatePath, ...]]
-    wants: Callable[[Request, Settings, str], Wants]
+    first_facts: Callable[[Request, Settings, str], FactsRequest]
     unsupported_elements: Callable[[Composition], tuple[str, ...]]
     plan: Callable[[Request, Settings, Composition, Strategies, Facts], Outcome[ProjectionPlan]]
-    further: Callable[[Request, Settings, Facts], Wants] = nothing_more
+    more_facts: Callable[[Request, Settings, Facts], FactsRequest] = nothing_more
     declared: tuple[StatePath, ...] = ()
 
 

@@ -13,7 +13,7 @@ _FOREIGN_WORDS = ("pro", "flash", "flash_lite")
 _UNSET_WORDS = ("", "inherit", "default")
 
 
-class Selection(NamedTuple):
+class HarnessModel(NamedTuple):
     """What to hand over: `target` None selects nothing; the notice says why where the tree had asked for something."""
 
     target: ModelTarget | None
@@ -22,21 +22,21 @@ class Selection(NamedTuple):
 
 def selection(
     target: ModelTarget | None, agent: str, harness: str, dialects: tuple[str, ...], provider: str = ""
-) -> Selection:
+) -> HarnessModel:
     """What a harness takes of a target.
 
     `dialects` are the API dialects it can speak; `provider` the one whose `provider/model` without a registry it knows as
     its own ("" : it takes any). A target that it cannot keep whole is left out whole, with a warning (006.9.6).
     """
     if target is None:
-        return Selection(None)
+        return HarnessModel(None)
     if target.kind == "native":
         return _native(target, agent, harness)
     if target.kind == "split" and provider and target.provider != provider:
         return _lost(target, agent, f"{harness} cannot keep the provider {target.provider!r}")
     if target.kind == "registry" and target.api not in dialects:
         return _lost(target, agent, f"{harness} does not speak {target.api!r} of provider {target.provider!r}")
-    return Selection(target)
+    return HarnessModel(target)
 
 
 def credential_missing(composition: Composition, variable: str) -> CompositionFailed:
@@ -49,14 +49,16 @@ def credential_missing(composition: Composition, variable: str) -> CompositionFa
     )
 
 
-def _native(target: ModelTarget, agent: str, harness: str) -> Selection:
+def _native(target: ModelTarget, agent: str, harness: str) -> HarnessModel:
     word = target.model.strip().lower()
     if word in _UNSET_WORDS:
-        return Selection(None)
+        return HarnessModel(None)
     foreign = word in _FOREIGN_WORDS or " " in target.model.strip() or (word in _CLAUDE_WORDS and harness != "claude")
-    return _lost(target, agent, f"{target.model!r} is a name of another tool") if foreign else Selection(target)
+    return _lost(target, agent, f"{target.model!r} is a name of another tool") if foreign else HarnessModel(target)
 
 
-def _lost(target: ModelTarget, agent: str, why: str) -> Selection:
+def _lost(target: ModelTarget, agent: str, why: str) -> HarnessModel:
     name = f"{target.provider}/{target.model}" if target.provider else target.model
-    return Selection(None, (Notice("warning", "model-omitted", f"agent {agent}: model {name}: {why}; it is left out"),))
+    return HarnessModel(
+        None, (Notice("warning", "model-omitted", f"agent {agent}: model {name}: {why}; it is left out"),)
+    )

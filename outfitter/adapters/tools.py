@@ -101,7 +101,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Limits(NamedTuple):
+class ToolLimits(NamedTuple):
     """Tool limits as a harness spells them. `allow` None: no allow list; (): no tools at all, and never all.
 
     `allow` is already without what `deny` names. `mcp__…` names stand as written; `mcp` became `mcp__<server id>` each.
@@ -146,17 +146,17 @@ def native_name(harness: str, word: str) -> str:
     return own.get(key) or NATIVE[harness].get(portable_name(word), "")
 
 
-def limits(tools: Tools, harness: str, servers: tuple[str, ...] = ()) -> Limits:
+def limits(tools: Tools, harness: str, servers: tuple[str, ...] = ()) -> ToolLimits:
     """Both lists in native spelling, each name once, in the order written. `servers` are the ids of the selected servers."""
     allow, lost = _spelled(tools.allow or (), harness, servers)
     whole = tuple(word for word in tools.deny if "(" not in word)
     deny, missing = _spelled(whole, harness, servers)
     patterns = tuple(word for word in tools.deny if "(" in word)
     left = None if tools.allow is None else tuple(name for name in allow if not _denied(name, deny))
-    return Limits(left, deny, tuple(dict.fromkeys(lost + missing)), patterns)
+    return ToolLimits(left, deny, tuple(dict.fromkeys(lost + missing)), patterns)
 
 
-def unknown_notices(found: Limits, agent: str, harness: str) -> tuple[Notice, ...]:
+def unknown_notices(found: ToolLimits, agent: str, harness: str) -> tuple[Notice, ...]:
     """One warning a word that the harness does not have, naming agent, word and harness (spec/15 V12)."""
     return tuple(
         Notice("warning", "tool-unknown", f"agent {agent}: {harness} has no tool {word!r}; it is left out")

@@ -1,138 +1,143 @@
-"""Which agent a command means, and what to say where there is none to choose (spec/15 V18 and V32, spec/80)."""
+"""Which agent a command means, and the error if there is none to run (spec/15 V18 and V32, spec/80)."""
 
 from __future__ import annotations
-
-from functools import partial
 
 from returns.result import Failure, Success
 
 from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.skills import sites_in
-from outfitter.catalog.tree_reader import Demand
-from outfitter.model.errors import CompositionFailed, LaunchError
+from outfitter.catalog.tree_reader import TreeReader
+from outfitter.model.errors import CompositionFailed
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome
 
+_FIX_OR_MOVE = "fix it, or move it aside"
 
-def chosen_name(demand: Demand, settings: Settings, asked: str | None) -> Outcome[str]:
-    """The id asked for, else `default_agent`; without both an error that names the agents there are."""
+
+def chosen_name(reader: TreeReader, settings: Settings, asked: str | None) -> Outcome[str]:
+    """Return the id asked for, else `default_agent`. Without both the error lists the known agents."""
+    name = _named(settings, asked)
+    return Success(name) if name else Failure(_none_named(reader, unusable_tree=""))
+
+
+def runnable(reader: TreeReader, settings: Settings, asked: str | None) -> Outcome[Agent]:
+    """Return the agent to run. Errors: none named, not found (with the nearest ids), switched off, or abstract."""
+    name = _named(settings, asked)
+    if not name:
+        return Failure(_none_named(reader, _unusable_tree(reader)))
+    chosen = agent(reader, name)
+    if chosen is None and reader.missing:
+        return Failure(CompositionFailed(f"agent {name!r} is not read yet"))
+    if chosen is None:
+        return Failure(_not_found(reader, settings, asked, name))
+    if not chosen.enabled:
+        return Failure(
+            CompositionFailed(f"agent {chosen.id!r} is switched off (enabled: false in {chosen.place.path})")
+        )
+    if chosen.abstract:
+        return Failure(_abstract(reader, chosen.id))
+    return Success(chosen)
+
+
+def unsynchronized(reader: TreeReader) -> str:
+    """Return a hint that names the first source that was never fetched, "" if all were."""
+    messages = (notice.message for notice in reader.layers.notices if notice.code == "source-unsynced")
+    return next((f"outfitter sync ({message})" for message in messages), "")
+
+
+def _named(settings: Settings, asked: str | None) -> str:
     name = asked or settings.values.get("default_agent")
-    if isinstance(name, str) and name:
-        return Success(name)
-    known = list(sites(demand))
+    return name if isinstance(name, str) else ""
+
+
+def _none_named(reader: TreeReader, unusable_tree: str) -> CompositionFailed:
+    known = list(sites(reader))
+    message = "no agent was named, and no default_agent is set" if known else "no agent was named"
+    if unusable_tree:
+        return CompositionFailed(f"{message}: {unusable_tree}", _FIX_OR_MOVE)
     if not known:
-        return Failure(_no_agents(demand, "no agent was named"))
+        return _no_agents(reader, message)
     from outfitter.model.wording import listed
 
-    message = "no agent was named, and no default_agent is set"
-    return Failure(CompositionFailed(message, f"outfitter run AGENT; agents: {listed(known)}"))
+    return CompositionFailed(message, f"outfitter run AGENT; agents: {listed(known)}")
 
 
-def runnable(demand: Demand, settings: Settings, asked: str | None) -> Outcome[Agent]:
-    """The agent to run. Errors: none named, none found (with the nearest ids), abstract, or switched off."""
-    chosen = chosen_name(demand, settings, asked).alt(partial(_for_want_of_a_tree, demand))
-    return chosen.bind(lambda name: _runnable(demand, settings, asked, name))
+def _abstract(reader: TreeReader, name: str) -> CompositionFailed:
+    from outfitter.model.wording import listed
+
+    heirs = _runnable_heirs(reader, name)
+    hint = f"agents that inherit it: {listed(heirs)}" if heirs else "write an agent that inherits it"
+    return CompositionFailed(f"agent {name!r} is abstract: other agents inherit it, it cannot run itself", hint)
 
 
-def _runnable(demand: Demand, settings: Settings, asked: str | None, name: str) -> Outcome[Agent]:
-    found = agent(demand, name)
-    if found is None and demand.wants:
-        return Failure(CompositionFailed(f"agent {name!r} is not read yet"))
-    if found is None:
-        return Failure(_not_found(demand, settings, asked, name))
-    if not found.enabled:
-        return Failure(CompositionFailed(f"agent {found.id!r} is switched off (enabled: false in {found.place.path})"))
-    if found.abstract:
-        from outfitter.model.wording import listed
-
-        children = _children(demand, found.id)
-        hint = f"agents that inherit it: {listed(children)}" if children else "write an agent that inherits it"
-        return Failure(CompositionFailed(f"agent {found.id!r} is abstract: it is there to be inherited, not run", hint))
-    return Success(found)
-
-
-def _not_found(demand: Demand, settings: Settings, asked: str | None, name: str) -> CompositionFailed:
+def _not_found(reader: TreeReader, settings: Settings, asked: str | None, name: str) -> CompositionFailed:
     from outfitter.model.wording import did_you_mean, listed
 
-    known = list(sites(demand))
+    known = list(sites(reader))
     origin = settings.origins.get(("default_agent",))
     source = "" if asked or origin is None else f" (default_agent in {origin.path}:{origin.at.line})"
     message = f"agent {name!r} not found{source}"
-    passed = _passed_over(demand, name)
-    if passed[0]:
-        return CompositionFailed(f"{message}: {passed[0]}", passed[1])
-    if unsynchronized(demand):
-        near = did_you_mean(name, known)
-        return CompositionFailed(message, f"{near} else {unsynchronized(demand)}".removeprefix(" else "))
+    obstacle, remedy = _obstacle(reader, name)
+    if obstacle:
+        return CompositionFailed(f"{message}: {obstacle}", remedy)
+    fetch = unsynchronized(reader)
+    if fetch:
+        return CompositionFailed(message, f"{did_you_mean(name, known)} else {fetch}".removeprefix(" else "))
     if not known:
-        return _no_agents(demand, message)
+        return _no_agents(reader, message)
     return CompositionFailed(message, did_you_mean(name, known, f"agents: {listed(known)}"))
 
 
-def _passed_over(demand: Demand, name: str) -> tuple[str, str]:
-    """What stands where this agent would, why it is none, and what to do; ("", "") where nothing does."""
-    from outfitter.catalog.layer_warnings import layer_notices
+def _obstacle(reader: TreeReader, name: str) -> tuple[str, str]:
+    """What is in this agent's place and cannot be one, and what to do about it; ("", "") if nothing is."""
+    from outfitter.catalog.layer_warnings import skipped_entries
 
-    for notice in layer_notices(demand):
-        for tree in demand.trees:
-            place = f"{tree.root}/agents/{name}"
-            if notice.message.startswith((f"{place}/agent.md ", f"{place}/AGENT.md ", f"{place}.md ", f"{place} ")):
-                return notice.message, notice.hint
-    for layer, tree in enumerate(demand.trees):
-        if demand.is_folder(layer, f"agents/{name}"):
+    places = (f"agents/{name}/agent.md", f"agents/{name}/AGENT.md", f"agents/{name}.md", f"agents/{name}")
+    for skipped in skipped_entries(reader):
+        if skipped.path in places:
+            return skipped.notice.message, skipped.notice.hint
+    for layer, tree in enumerate(reader.trees):
+        if reader.is_folder(layer, f"agents/{name}"):
             return (
-                f"{tree.root}/agents/{name} holds no agent.md",
-                "write one: it begins with front matter, its body says who the agent is",
+                f"{tree.root}/agents/{name} has no agent.md",
+                "write one: front matter first, then a body that says who the agent is",
             )
-    return _unusable(demand), "mend it, or move it out of the way"
+    return _unusable_tree(reader), _FIX_OR_MOVE
 
 
-def _unusable(demand: Demand) -> str:
-    """Why the project's tree is none, "" if it is one, or if there is none."""
-    return next((notice.message for notice in demand.layers.notices if notice.code == "tree-unusable"), "")
+def _unusable_tree(reader: TreeReader) -> str:
+    """Why the project's tree cannot be used, "" if it can, or if there is none."""
+    return next((notice.message for notice in reader.layers.notices if notice.code == "tree-unusable"), "")
 
 
-def _for_want_of_a_tree(demand: Demand, error: LaunchError) -> LaunchError:
-    why = _unusable(demand)
-    if not why or not isinstance(error, CompositionFailed):
-        return error
-    return CompositionFailed(f"{error.message.partition(':')[0]}: {why}", "mend it, or move it out of the way")
-
-
-def unsynchronized(demand: Demand) -> str:
-    """A hint that names the first of the sources never fetched, "" where there are none."""
-    missing = (notice.message for notice in demand.layers.notices if notice.code == "source-unsynced")
-    return next((f"outfitter sync ({message})" for message in missing), "")
-
-
-def _no_agents(demand: Demand, message: str) -> CompositionFailed:
-    skills = {site.leaf for layer in range(len(demand.trees)) for site in sites_in(demand, layer, "skills")}
+def _no_agents(reader: TreeReader, message: str) -> CompositionFailed:
+    skills = {site.leaf for layer in range(len(reader.trees)) for site in sites_in(reader, layer, "skills")}
     if skills:
         from outfitter.model.wording import counted
 
         text = f"{message}: `.agents` has {counted(len(skills), 'skill')} and no agent"
         return CompositionFailed(text, "`outfitter setup` writes one, `outfitter list skills` shows them")
-    where = ", ".join(tree.root for tree in demand.trees) or ".agents"
-    return CompositionFailed(f"{message}: there is no agent in {where}", "`outfitter setup` writes a first one")
+    roots = ", ".join(tree.root for tree in reader.trees) or ".agents"
+    return CompositionFailed(f"{message}: there is no agent in {roots}", "`outfitter setup` writes a first one")
 
 
-def _children(demand: Demand, parent: str) -> list[str]:
-    """Runnable agents whose line holds `parent`."""
+def _runnable_heirs(reader: TreeReader, ancestor: str) -> list[str]:
+    """The ids of enabled, concrete agents that inherit `ancestor`, directly or not."""
     inherits: dict[str, tuple[str, ...]] = {}
     concrete: list[str] = []
-    for name in sites(demand):
-        found = agent(demand, name)
-        if found:
-            inherits[name] = tuple(slug for slug, _ in found.inherits)
-            concrete += [name] if found.enabled and not found.abstract else []
-    return [name for name in concrete if parent in _ancestors(inherits, name)]
+    for name in sites(reader):
+        known = agent(reader, name)
+        if known:
+            inherits[name] = tuple(parent for parent, _ in known.inherits)
+            concrete += [name] if known.enabled and not known.abstract else []
+    return [name for name in concrete if ancestor in _ancestors(inherits, name)]
 
 
 def _ancestors(inherits: dict[str, tuple[str, ...]], name: str) -> set[str]:
     seen: set[str] = set()
     waiting = [name]
-    for here in waiting:
-        new = [parent for parent in inherits.get(here, ()) if parent not in seen]
+    for current in waiting:
+        new = [parent for parent in inherits.get(current, ()) if parent not in seen]
         seen.update(new)
         waiting += new
     return seen

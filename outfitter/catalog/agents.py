@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from outfitter.catalog.controls import ControlSet, Limits, controls, limits
-from outfitter.catalog.fields import Fields, Origin, Place, SkillPick, Source, is_readable, layered, portable
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.controls import AgentLimits, ControlSet, controls, limits
+from outfitter.catalog.fields import Fields, FileSource, KeyOrigin, Place, SkillPick, is_readable, layered, portable
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Problem
 from outfitter.model.value import NamedTuple
@@ -18,7 +18,7 @@ _UNSET_MODELS = ("", "inherit", "default")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
-class Site(NamedTuple):
+class AgentSite(NamedTuple):
     """Where one layer defines an agent: the file's path in the layer, `flat` for `agents/<id>.md`."""
 
     layer: int
@@ -43,14 +43,14 @@ class Agent(NamedTuple):
     skills: tuple[SkillPick, ...]
     subagents: tuple[tuple[str, Place], ...]
     mcp: tuple[tuple[str, Place], ...]
-    extensions: tuple[str | Source, ...]
+    extensions: tuple[str | FileSource, ...]
     plugins: tuple[str, ...]
     model: str
     thinking: str
-    limits: Limits
-    system_prompt: Source | None
-    prompt_template: Source | None
-    append: tuple[Source, ...]
+    limits: AgentLimits
+    system_prompt: FileSource | None
+    prompt_template: FileSource | None
+    append: tuple[FileSource, ...]
     controls: ControlSet
     has_front_matter: bool
     values: Mapping[str, Any]
@@ -58,13 +58,13 @@ class Agent(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def site_in(demand: Demand, layer: int, name: str) -> Site | None:
+def site_in(reader: TreeReader, layer: int, name: str) -> AgentSite | None:
     """A layer's definition of an id: the folder's `agent.md`, else `AGENT.md`, else the flat file (V6, V14)."""
     for file in ("agent.md", "AGENT.md"):
-        if demand.is_file(layer, f"agents/{name}/{file}"):
-            return Site(layer, name, f"agents/{name}/{file}")
-    if demand.is_file(layer, f"agents/{name}.md") and may_be_flat(name):
-        return Site(layer, name, f"agents/{name}.md", True)
+        if reader.is_file(layer, f"agents/{name}/{file}"):
+            return AgentSite(layer, name, f"agents/{name}/{file}")
+    if reader.is_file(layer, f"agents/{name}.md") and may_be_flat(name):
+        return AgentSite(layer, name, f"agents/{name}.md", True)
     return None
 
 
@@ -73,64 +73,64 @@ def may_be_flat(stem: str) -> bool:
     return stem not in NO_AGENTS and not stem.startswith(("_", "."))
 
 
-def sites(demand: Demand) -> dict[str, list[Site]]:
+def sites(reader: TreeReader) -> dict[str, list[AgentSite]]:
     """Every agent id with its definitions, highest layer first, in order of id. A flat file counts if it says `name` or `description`."""
-    found: dict[str, list[Site]] = {}
-    for layer in range(len(demand.trees)):
-        for name in demand.children(layer, "agents"):
-            stem = name.removesuffix(".md") if demand.is_file(layer, f"agents/{name}") else name
-            site = site_in(demand, layer, stem) if is_readable(stem) else None
-            if site and not (site.flat and not _says_who(demand, site)) and site not in found.get(stem, ()):
+    found: dict[str, list[AgentSite]] = {}
+    for layer in range(len(reader.trees)):
+        for name in reader.children(layer, "agents"):
+            stem = name.removesuffix(".md") if reader.is_file(layer, f"agents/{name}") else name
+            site = site_in(reader, layer, stem) if is_readable(stem) else None
+            if site and not (site.flat and not _says_who(reader, site)) and site not in found.get(stem, ()):
                 found.setdefault(stem, []).append(site)
     return dict(sorted(found.items()))
 
 
-def _says_who(demand: Demand, site: Site) -> bool:
-    document = demand.document(site.layer, site.path, "markdown")
+def _says_who(reader: TreeReader, site: AgentSite) -> bool:
+    document = reader.document(site.layer, site.path, "markdown")
     value = document.value if document else None
     return isinstance(value, Mapping) and any(value.get(key) for key in ("name", "description"))
 
 
-def agent(demand: Demand, name: str) -> Agent | None:
+def agent(reader: TreeReader, name: str) -> Agent | None:
     """The winning agent of an id, or of an `id:` that differs from its folder (V17); None where there is none, or it is wanted first."""
-    for layer in range(len(demand.trees)):
-        site = site_in(demand, layer, name) if is_readable(name) else None
+    for layer in range(len(reader.trees)):
+        site = site_in(reader, layer, name) if is_readable(name) else None
         if site:
-            return decode(demand, site)
-    for found in sites(demand).values():
-        document = demand.document(found[0].layer, found[0].path, "markdown")
+            return decode(reader, site)
+    for found in sites(reader).values():
+        document = reader.document(found[0].layer, found[0].path, "markdown")
         if document and isinstance(document.value, Mapping) and str(document.value.get("id", "")) == name:
-            return decode(demand, found[0])
+            return decode(reader, found[0])
     return None
 
 
-def decode(demand: Demand, site: Site) -> Agent | None:
+def decode(reader: TreeReader, site: AgentSite) -> Agent | None:
     """Front matter with `config.json` over it: a layer's decides over what stands below it, never over what stands above."""
-    if site in demand.memo:
-        known: Agent = demand.memo[site]
-        return known
-    document = demand.document(site.layer, site.path, "markdown")
+    document = reader.document(site.layer, site.path, "markdown")
     if document is None:
         return None
+    return reader.cached(("agent", site), lambda: _layered_agent(reader, site, document))
+
+
+def _layered_agent(reader: TreeReader, site: AgentSite, document: Document) -> Agent:
     parts: list[tuple[int, Document]] = []
-    for layer in reversed(range(len(demand.trees))):
+    for layer in reversed(range(len(reader.trees))):
         if layer == site.layer:
             parts.append((layer, document))
-        config = demand.document(layer, f"agents/{site.id}/config.json", "json")
+        config = reader.document(layer, f"agents/{site.id}/config.json", "json")
         if config:
             parts.append((layer, config))
     values, origins = layered(parts)
-    fields = Fields(values, origins, Origin(site.layer, document.path, document.positions))
-    made = _decoded(site, document, fields)
-    _spellings(demand, site, fields)
-    demand.memo[site] = made = made._replace(
+    fields = Fields(values, origins, KeyOrigin(site.layer, document.path, document.positions))
+    decoded = _decoded(site, document, fields)
+    _spellings(reader, site, fields)
+    return decoded._replace(
         problems=(*(p for _, part in parts for p in part.problems), *fields.problems),
         notices=(*(n for _, part in parts for n in part.notices), *fields.notices),
     )
-    return made
 
 
-def _decoded(site: Site, document: Document, fields: Fields) -> Agent:
+def _decoded(site: AgentSite, document: Document, fields: Fields) -> Agent:
     model = fields.text("model")
     system, template = fields.sources("system_prompt"), fields.sources("prompt_template")
     return Agent(
@@ -161,7 +161,7 @@ def _decoded(site: Site, document: Document, fields: Fields) -> Agent:
     )
 
 
-def _label(site: Site, document: Document, fields: Fields) -> str:
+def _label(site: AgentSite, document: Document, fields: Fields) -> str:
     name = fields.text("name")
     said = (
         fields.text("label") or fields.text("displayName") or fields.text("title") or (name if name != site.id else "")
@@ -189,8 +189,8 @@ def _skills(fields: Fields) -> tuple[SkillPick, ...]:
     return tuple(found)
 
 
-def _extensions(fields: Fields) -> tuple[str | Source, ...]:
-    found: list[str | Source] = []
+def _extensions(fields: Fields) -> tuple[str | FileSource, ...]:
+    found: list[str | FileSource] = []
     for key, item in fields.items("extensions"):
         if isinstance(item, str) and item.strip():
             found.append(item.strip())
@@ -201,24 +201,24 @@ def _extensions(fields: Fields) -> tuple[str | Source, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _spellings(demand: Demand, site: Site, fields: Fields) -> None:
+def _spellings(reader: TreeReader, site: AgentSite, fields: Fields) -> None:
     """Warnings about an agent written twice, or under another id."""
     other = fields.text("id")
     if other and other != site.id:
         fields.warn(("id",), "id-differs", f"{other!r} is not the folder's name; the agent is {site.id!r}")
-    twice = [name for name in ("agent.md", "AGENT.md") if demand.is_file(site.layer, f"agents/{site.id}/{name}")]
+    twice = [name for name in ("agent.md", "AGENT.md") if reader.is_file(site.layer, f"agents/{site.id}/{name}")]
     if len(twice) > 1:
         fields.warn((), "agent-twice", f"agents/{site.id} has both agent.md and AGENT.md; agent.md counts")
-    if not site.flat and demand.is_file(site.layer, f"agents/{site.id}.md") and may_be_flat(site.id):
+    if not site.flat and reader.is_file(site.layer, f"agents/{site.id}.md") and may_be_flat(site.id):
         fields.warn((), "agent-twice", f"agents/{site.id}.md is shadowed by the folder agents/{site.id}")
 
 
-def unreadable_names(demand: Demand, layer: int) -> list[tuple[str, str]]:
+def unreadable_names(reader: TreeReader, layer: int) -> list[tuple[str, str]]:
     """Names under `agents/` that are no ids, with the portable spelling (V10)."""
     return [
         (name, portable(name.removesuffix(".md")))
-        for name in demand.children(layer, "agents")
+        for name in reader.children(layer, "agents")
         if not is_readable(name.removesuffix(".md"))
         and not name.startswith(("_", "."))
-        and (demand.is_folder(layer, f"agents/{name}") or name.endswith(".md"))
+        and (reader.is_folder(layer, f"agents/{name}") or name.endswith(".md"))
     ]

@@ -9,12 +9,12 @@ from returns.result import Failure, Success
 
 from outfitter.catalog import models, native, server_selection
 from outfitter.catalog.agent_lookup import runnable, unsynchronized
-from outfitter.catalog.closure import Closure, Sub, closure, extension_files
+from outfitter.catalog.closure import Closure, ResolvedSubagent, closure, extension_files
 from outfitter.catalog.digest import composition_digest
 from outfitter.catalog.inheritance import Loadout
 from outfitter.catalog.layer_warnings import layer_notices
 from outfitter.catalog.skills import visible
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Composition, ModelTarget, Overlay, Subagent, VisibleSkill
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Layers
@@ -27,63 +27,60 @@ MISSES = ("skill-missing", "server-missing", "subagent-missing")
 
 def assemble(layers: Layers, settings: Settings, asked: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
     """Compose the agent `asked` for (else `default_agent`); `env` is what the child will inherit."""
-    return assemble_from(Demand(layers), settings, asked, env)
+    return assemble_from(TreeReader(layers), settings, asked, env)
 
 
 def assemble_from(
-    demand: Demand, settings: Settings, asked: str | None, env: Mapping[str, str]
+    reader: TreeReader, settings: Settings, asked: str | None, env: Mapping[str, str]
 ) -> Outcome[Composition]:
     """The same over layers that many compositions share, so that what they have in common is found once."""
 
     def reached(name: str) -> Outcome[Composition]:
-        found = closure(demand, settings, name)
-        return Failure(found.error) if found.error else _composed(demand, settings, found, env)
+        found = closure(reader, settings, name)
+        return Failure(found.error) if found.error else _composed(reader, settings, found, env)
 
-    return runnable(demand, settings, asked).bind(lambda found: reached(found.id))
+    return runnable(reader, settings, asked).bind(lambda found: reached(found.id))
 
 
-def needs(layers: Layers, settings: Settings, asked: str | None, before: Demand | None = None) -> Demand:
+def needs(layers: Layers, settings: Settings, asked: str | None, before: TreeReader | None = None) -> TreeReader:
     """What composing that agent would still have to read; on the way to an error, what a good message needs."""
-    demand = Demand(layers, before)
-    found = runnable(demand, settings, asked)
-    found.map(lambda one: _walk(demand, settings, one.id))
-    if not demand.wants:
-        layer_notices(demand)
-        visible(demand)
-    return demand
+    reader = TreeReader(layers, before)
+    found = runnable(reader, settings, asked)
+    found.map(lambda one: _walk(reader, settings, one.id))
+    if not reader.missing:
+        layer_notices(reader)
+        visible(reader)
+    return reader
 
 
-def _walk(demand: Demand, settings: Settings, name: str) -> None:
-    found = closure(demand, settings, name)
-    extension_files(demand, found.chosen)
-    if not demand.wants:
-        server_selection.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
+def _walk(reader: TreeReader, settings: Settings, name: str) -> None:
+    found = closure(reader, settings, name)
+    extension_files(reader, found.chosen)
+    if not reader.missing:
+        server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
 
 
-def registry_of(demand: Demand) -> models.Registry:
+def registry_of(reader: TreeReader) -> models.Registry:
     """The effective registry of the layers."""
-    if "registry" not in demand.memo:
-        demand.memo["registry"] = models.registry(demand.trees)
-    found: models.Registry = demand.memo["registry"]
-    return found
+    return reader.cached("registry", lambda: models.registry(reader.trees))
 
 
-def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[str, str]) -> Outcome[Composition]:
-    registry = registry_of(demand)
-    selected = server_selection.select(demand, found.chosen.mcp, found.chosen.disabled_servers)
-    extensions, wrong, extension_digests = extension_files(demand, found.chosen)
+def _composed(reader: TreeReader, settings: Settings, found: Closure, env: Mapping[str, str]) -> Outcome[Composition]:
+    registry = registry_of(reader)
+    selected = server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
+    extensions, wrong, extension_digests = extension_files(reader, found.chosen)
     problems = tuple(dict.fromkeys((*found.problems, *registry.problems, *selected.problems, *wrong)))
     if problems:
         return Failure(CompositionFailed("", problems=problems))
-    missed = _unsynchronized(demand, (*found.notices, *selected.notices))
+    missed = _unsynchronized(reader, (*found.notices, *selected.notices))
     if missed:
         return Failure(missed)
     child = {**env, **_environment(found.chosen)}
     last = found.line[-1]
 
-    def finished(choices: tuple[models.Selection, ...]) -> Composition:
+    def finished(choices: tuple[models.ModelSelection, ...]) -> Composition:
         notices = (
-            *layer_notices(demand),
+            *layer_notices(reader),
             *found.notices,
             *_main(found),
             *selected.notices,
@@ -98,7 +95,7 @@ def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[s
             fragments=found.identity.fragments,
             skills=found.skills,
             subagents=tuple(
-                _subagent(demand, found, sub, choice.target)
+                _subagent(reader, found, sub, choice.target)
                 for sub, choice in zip(found.subagents, choices[1:], strict=True)
             ),
             commands=found.visible.commands,
@@ -113,34 +110,34 @@ def _composed(demand: Demand, settings: Settings, found: Closure, env: Mapping[s
             prompt_template=next(iter(found.template.fragments), None),
             controls=found.chosen.controls.generic,
             harness_controls=found.chosen.controls.harness,
-            job_roots=tuple(native.job_root(demand, folder) for folder in found.jobs),
+            job_roots=tuple(native.job_root(reader, folder) for folder in found.jobs),
             overlays=tuple(
                 Overlay(
                     file.entry.target,
                     file.path,
-                    demand.content(file.entry.target),
+                    reader.content(file.entry.target),
                     file.entry.executable,
-                    demand.layer(file.layer).label,
+                    reader.layer(file.layer).label,
                 )
                 for file in found.overlay.files
             ),
-            visible_skills=_visible(demand, found),
+            visible_skills=_visible(reader, found),
             digest="",
             notices=tuple(dict.fromkeys(notices)),
         )
-        return evolve(made, digest=composition_digest(made, extension_digests, _jobs(demand, found), demand.digest))
+        return evolve(made, digest=composition_digest(made, extension_digests, _jobs(reader, found), reader.digest))
 
     words = (found.chosen.model, *(sub.chosen.model for sub in found.subagents))
     names = (last.id, *(sub.agent.id for sub in found.subagents))
     return _selections(words, names, registry, settings, child).map(finished)
 
 
-def _unsynchronized(demand: Demand, notices: tuple[Notice, ...]) -> CompositionFailed | None:
+def _unsynchronized(reader: TreeReader, notices: tuple[Notice, ...]) -> CompositionFailed | None:
     """What a loadout names in vain is an error where a source that may hold it was never fetched (spec/10)."""
     missed = [notice for notice in notices if notice.code in MISSES]
-    if not missed or not unsynchronized(demand):
+    if not missed or not unsynchronized(reader):
         return None
-    return CompositionFailed("; ".join(notice.message for notice in missed), unsynchronized(demand))
+    return CompositionFailed("; ".join(notice.message for notice in missed), unsynchronized(reader))
 
 
 def _selections(
@@ -149,8 +146,8 @@ def _selections(
     registry: models.Registry,
     settings: Settings,
     env: Mapping[str, str],
-) -> Outcome[tuple[models.Selection, ...]]:
-    total: Outcome[tuple[models.Selection, ...]] = Success(())
+) -> Outcome[tuple[models.ModelSelection, ...]]:
+    total: Outcome[tuple[models.ModelSelection, ...]] = Success(())
     for word, name in zip(words, names, strict=True):
         choice = models.select(word or None, registry, settings, env, name)
         total = total.bind(lambda done, choice=choice: choice.map(lambda one: (*done, one)))  # type: ignore[misc]
@@ -163,10 +160,10 @@ def _environment(chosen: Loadout) -> dict[str, str]:
     return {name: value for block in blocks for name, value in block.environment.items()}
 
 
-def _jobs(demand: Demand, found: Closure) -> list[tuple[str, str, str]]:
+def _jobs(reader: TreeReader, found: Closure) -> list[tuple[str, str, str]]:
     """What DeepWork jobs hold, for the digest: owner, path below its folder, content; wherever the folders lie."""
-    rows = native.job_files(demand, found.jobs)
-    return sorted((owner, path, demand.digest(entry.target)) for owner, path, entry in rows)
+    rows = native.job_files(reader, found.jobs)
+    return sorted((owner, path, reader.digest(entry.target)) for owner, path, entry in rows)
 
 
 def _main(found: Closure) -> tuple[Notice, ...]:
@@ -176,7 +173,7 @@ def _main(found: Closure) -> tuple[Notice, ...]:
     return (Notice("warning", "not-a-main-agent", f"{last.place.path}: mainAgent: false; it is meant as a subagent"),)
 
 
-def _subagent(demand: Demand, found: Closure, sub: Sub, target: ModelTarget | None) -> Subagent:
+def _subagent(reader: TreeReader, found: Closure, sub: ResolvedSubagent, target: ModelTarget | None) -> Subagent:
     led = {skill.id for skill in found.skills}
     return Subagent(
         id=sub.agent.id,
@@ -187,19 +184,19 @@ def _subagent(demand: Demand, found: Closure, sub: Sub, target: ModelTarget | No
         thinking=sub.chosen.thinking,
         skills=tuple(skill.id for skill in sub.skills),
         path=sub.agent.place.path,
-        layer=demand.layer(sub.agent.layer).label,
+        layer=reader.layer(sub.agent.layer).label,
         resolved=tuple(skill for skill in sub.skills if skill.id not in led),
     )
 
 
-def _visible(demand: Demand, found: Closure) -> tuple[VisibleSkill, ...]:
+def _visible(reader: TreeReader, found: Closure) -> tuple[VisibleSkill, ...]:
     chosen = {skill.source for skill in found.skills}
     made = []
-    for site in visible(demand):
-        entry = demand.entry(site.layer, site.path)
-        tree = demand.layer(site.layer)
+    for site in visible(reader):
+        entry = reader.entry(site.layer, site.path)
+        tree = reader.layer(site.layer)
         if entry and tree.kind in ("home", "project"):
-            manifest = demand.place(site.layer, site.manifest)
+            manifest = reader.place(site.layer, site.manifest)
             kind = "home" if tree.kind == "home" else "project"
             made.append(VisibleSkill(site.leaf, manifest, entry.target, kind, entry.target in chosen))  # type: ignore[arg-type]
     return tuple(made)

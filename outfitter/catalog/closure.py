@@ -1,6 +1,6 @@
 """Everything that one agent reaches, resolved: its line, loadout, identity, skills, subagents and native parts (spec/30).
 
-Run again and again while layers are read (`demand.wants` says what is missing), and a last time by `compose`.
+Run again and again while layers are read (`reader.missing` says what is missing), and a last time by `compose`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from collections.abc import Mapping
 
 from outfitter.catalog import native, prompts
 from outfitter.catalog.agents import Agent, agent, sites
-from outfitter.catalog.fields import Fields, Origin, SkillPick, Source
-from outfitter.catalog.inheritance import Loadout, Named, lineage, loadout
+from outfitter.catalog.fields import Fields, FileSource, KeyOrigin, SkillPick
+from outfitter.catalog.inheritance import Loadout, SelectedId, line_of, loadout
 from outfitter.catalog.layer_warnings import layer_notices
 from outfitter.catalog.native import visible
 from outfitter.catalog.server_selection import select
-from outfitter.catalog.skill_resolution import Loading, skills
+from outfitter.catalog.skill_resolution import ResolvedSkills, skills
 from outfitter.catalog.skills import SkillSite, sites_in
-from outfitter.catalog.tree_reader import DEEP, Demand
+from outfitter.catalog.tree_reader import DEEP, TreeReader
 from outfitter.model.composition import Skill, Tools
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Layers
@@ -27,12 +27,12 @@ from outfitter.model.value import NamedTuple
 SERVER_FILES = ("mcp.json", "mcp_config.json")
 
 
-class Sub(NamedTuple):
+class ResolvedSubagent(NamedTuple):
     """A selected subagent, resolved as far as files go."""
 
     agent: Agent
     chosen: Loadout
-    identity: prompts.Identity
+    identity: prompts.PromptFragments
     skills: tuple[Skill, ...]
     tools: Tools
 
@@ -42,10 +42,10 @@ class Closure(NamedTuple):
 
     line: tuple[Agent, ...] = ()
     chosen: Loadout = Loadout()
-    identity: prompts.Identity = prompts.Identity((), (), ())
-    template: prompts.Identity = prompts.Identity((), (), ())
+    identity: prompts.PromptFragments = prompts.PromptFragments((), (), ())
+    template: prompts.PromptFragments = prompts.PromptFragments((), (), ())
     skills: tuple[Skill, ...] = ()
-    subagents: tuple[Sub, ...] = ()
+    subagents: tuple[ResolvedSubagent, ...] = ()
     overlay: native.Overlaid = native.Overlaid((), ())
     jobs: tuple[native.JobFolder, ...] = ()
     visible: native.Visible = native.Visible((), (), ())
@@ -54,36 +54,36 @@ class Closure(NamedTuple):
     error: CompositionFailed | None = None
 
 
-def closure(demand: Demand, settings: Settings, name: str) -> Closure:
+def closure(reader: TreeReader, settings: Settings, name: str) -> Closure:
     """One agent's closure; asks for every file it needs on the way."""
-    _common(demand)
-    line, error = lineage(demand, name)
+    _common(reader)
+    line, error = line_of(reader, name)
     if error or not line:
         return Closure(line, error=error)
-    _own(demand, line)
+    _own(reader, line)
     defaults = default_loadout(settings)
     chosen = loadout(line, defaults)
     notices: list[Notice] = [notice for one in line for notice in one.notices]
     problems: list[Problem] = [problem for one in line for problem in one.problems]
-    own = skills(demand, chosen.skills, {})
-    subagents = _subagents(demand, chosen, defaults, own, notices)
-    identity, template = prompts.identity(demand, line, chosen), prompts.template(demand, chosen)
-    overlay, visible = native.overlay(demand, line), native.visible(demand, line)
+    own = skills(reader, chosen.skills, {})
+    subagents = _subagents(reader, chosen, defaults, own, notices)
+    identity, template = prompts.identity(reader, line, chosen), prompts.template(reader, chosen)
+    overlay, visible = native.overlay(reader, line), native.visible(reader, line)
     problems += own.problems
     notices += own.notices
     for part in (identity, template, *(sub.identity for sub in subagents)):
         problems += part.problems
         notices += part.notices
     for file in overlay.files:
-        demand.content(file.entry.target)
+        reader.content(file.entry.target)
     notices += overlay.notices
     notices += visible.notices
     names = [
         job for block in (chosen.controls.generic, *chosen.controls.harness.values()) for job in block.deepwork_jobs
     ]
-    folders = native.job_folders(demand, line, tuple(dict.fromkeys(names)))
-    for _, _, entry in native.job_files(demand, folders):
-        demand.digest(entry.target)
+    folders = native.job_folders(reader, line, tuple(dict.fromkeys(names)))
+    for _, _, entry in native.job_files(reader, folders):
+        reader.digest(entry.target)
     return Closure(
         line,
         chosen,
@@ -107,21 +107,21 @@ def _unique(notices: list[Notice]) -> tuple[Notice, ...]:
     return tuple(dict.fromkeys(notices))
 
 
-def _common(demand: Demand) -> None:
+def _common(reader: TreeReader) -> None:
     """What every composition reads of each layer."""
-    for layer in range(len(demand.trees)):
+    for layer in range(len(reader.trees)):
         for name in (*SERVER_FILES, "models.json"):
-            demand.document(layer, name, "json")
+            reader.document(layer, name, "json")
 
 
-def _own(demand: Demand, line: tuple[Agent, ...]) -> None:
+def _own(reader: TreeReader, line: tuple[Agent, ...]) -> None:
     """The private folders of a line, in every layer."""
     for one in line:
-        for layer in range(len(demand.trees)):
-            if demand.is_folder(layer, f"agents/{one.id}"):
-                demand.listed(layer, f"agents/{one.id}", DEEP)
+        for layer in range(len(reader.trees)):
+            if reader.is_folder(layer, f"agents/{one.id}"):
+                reader.listed(layer, f"agents/{one.id}", DEEP)
                 for name in SERVER_FILES:
-                    demand.document(layer, f"agents/{one.id}/{name}", "json")
+                    reader.document(layer, f"agents/{one.id}/{name}", "json")
 
 
 def default_loadout(settings: Settings) -> Loadout:
@@ -132,23 +132,23 @@ def default_loadout(settings: Settings) -> Loadout:
     origins = {
         path[1]: origin for path, origin in settings.origins.items() if len(path) > 1 and path[0] == "agent_defaults"
     }
-    places = {key: Origin(0, origin.path, {(key,): origin.at}) for key, origin in origins.items()}
-    fields = Fields(values, places, Origin(0, "", {}))
+    places = {key: KeyOrigin(0, origin.path, {(key,): origin.at}) for key, origin in origins.items()}
+    fields = Fields(values, places, KeyOrigin(0, "", {}))
     return Loadout(
         skills=tuple((SkillPick(word, place), "") for word, place in fields.slugs("skills")),
-        subagents=tuple(Named(word, "", place) for word, place in fields.slugs("subagents")),
-        mcp=tuple(Named(word, "", place) for word, place in fields.slugs("mcp")),
+        subagents=tuple(SelectedId(word, "", place) for word, place in fields.slugs("subagents")),
+        mcp=tuple(SelectedId(word, "", place) for word, place in fields.slugs("mcp")),
         extensions=fields.words("extensions"),
         plugins=fields.words("plugins"),
     )
 
 
 def _subagents(
-    demand: Demand, chosen: Loadout, defaults: Loadout, own: Loading, notices: list[Notice]
-) -> tuple[Sub, ...]:
-    found: list[Sub] = []
+    reader: TreeReader, chosen: Loadout, defaults: Loadout, own: ResolvedSkills, notices: list[Notice]
+) -> tuple[ResolvedSubagent, ...]:
+    found: list[ResolvedSubagent] = []
     for named in chosen.subagents:
-        line, error = lineage(demand, named.id)
+        line, error = line_of(reader, named.id)
         if error or not line:
             where = f"{named.place.path}:{named.place.at.line}" if named.place.at.line else named.place.path
             text = error.message or "; ".join(problem.message for problem in error.problems) if error else "not found"
@@ -162,33 +162,37 @@ def _subagents(
                 Notice("notice", "subagent-off", f"subagent {last.id!r} is switched off ({last.place.path})")
             )
             continue
-        _own(demand, line)
+        _own(reader, line)
         selected = loadout(line, Loadout(skills=defaults.skills))
-        loaded = skills(demand, selected.skills, own.names)
-        identity = prompts.own_identity(demand, line, selected)
+        loaded = skills(reader, selected.skills, own.names)
+        identity = prompts.own_identity(reader, line, selected)
         problems = (*(p for one in line for p in one.problems), *identity.problems, *loaded.problems)
         more = (*(n for one in line for n in one.notices), *identity.notices, *loaded.notices)
         found.append(
-            Sub(last, selected, identity._replace(problems=problems, notices=more), loaded.skills, selected.tools)
+            ResolvedSubagent(
+                last, selected, identity._replace(problems=problems, notices=more), loaded.skills, selected.tools
+            )
         )
     return tuple(found)
 
 
-def extension_files(demand: Demand, chosen: Loadout) -> tuple[tuple[str, ...], tuple[Problem, ...], tuple[str, ...]]:
+def extension_files(
+    reader: TreeReader, chosen: Loadout
+) -> tuple[tuple[str, ...], tuple[Problem, ...], tuple[str, ...]]:
     """Extensions as Pi takes them (`{file: …}` as its physical path), problems, and what each is for the digest."""
     words: list[str] = []
     problems: list[Problem] = []
     digests: list[str] = []
     for extension in chosen.extensions:
-        if not isinstance(extension, Source):
+        if not isinstance(extension, FileSource):
             words.append(extension)
             digests.append(extension)
             continue
-        found = prompts.locate(demand, extension, "")
+        found = prompts.locate(reader, extension, "")
         problems += [found.problem] if found.problem else []
         if found.entry:
             words.append(found.entry.target)
-            digests.append("file:" + (demand.digest(found.entry.target) if found.entry.kind == "file" else ""))
+            digests.append("file:" + (reader.digest(found.entry.target) if found.entry.kind == "file" else ""))
     return tuple(words), tuple(problems), tuple(digests)
 
 
@@ -197,61 +201,61 @@ WHOLE = ("agents", "skills", "commands", "knowledge", "deepwork", "rules", "work
 PRIVATE_DEPTH = 5
 
 
-def needs_names(layers: Layers) -> Demand:
+def needs_names(layers: Layers) -> TreeReader:
     """What `list` shows: every agent and skill with its front matter, the names of commands and knowledge."""
-    demand = Demand(layers)
-    _documents(demand, PRIVATE_DEPTH)
-    for layer in range(len(demand.trees)):
+    reader = TreeReader(layers)
+    _documents(reader, PRIVATE_DEPTH)
+    for layer in range(len(reader.trees)):
         for folder in ("commands", "knowledge"):
-            demand.is_folder(layer, folder) and demand.listed(layer, folder, DEEP)
-    visible(demand, ())
-    layer_notices(demand)
-    return demand
+            reader.is_folder(layer, folder) and reader.listed(layer, folder, DEEP)
+    visible(reader, ())
+    layer_notices(reader)
+    return reader
 
 
-def needs_all(layers: Layers, settings: Settings) -> Demand:
+def needs_all(layers: Layers, settings: Settings) -> TreeReader:
     """Every file of every layer that a composition of any agent would read, shadowed definitions included."""
-    demand = Demand(layers)
-    for layer in range(len(demand.trees)):
+    reader = TreeReader(layers)
+    for layer in range(len(reader.trees)):
         for folder in WHOLE:
-            demand.is_folder(layer, folder) and demand.listed(layer, folder, DEEP)
-    _documents(demand, DEEP)
-    layer_notices(demand)
-    if demand.wants:
-        return demand
-    for name in sites(demand):
-        found = closure(demand, settings, name)
-        extension_files(demand, found.chosen)
-        if not found.error and not demand.wants:
-            select(demand, found.chosen.mcp, found.chosen.disabled_servers)
-    return demand
+            reader.is_folder(layer, folder) and reader.listed(layer, folder, DEEP)
+    _documents(reader, DEEP)
+    layer_notices(reader)
+    if reader.missing:
+        return reader
+    for name in sites(reader):
+        found = closure(reader, settings, name)
+        extension_files(reader, found.chosen)
+        if not found.error and not reader.missing:
+            select(reader, found.chosen.mcp, found.chosen.disabled_servers)
+    return reader
 
 
-def _documents(demand: Demand, depth: int) -> None:
-    for layer in range(len(demand.trees)):
-        if demand.is_folder(layer, "agents"):
-            demand.listed(layer, "agents", depth)
+def _documents(reader: TreeReader, depth: int) -> None:
+    for layer in range(len(reader.trees)):
+        if reader.is_folder(layer, "agents"):
+            reader.listed(layer, "agents", depth)
         for name in ("mcp.json", "mcp_config.json", "models.json"):
-            demand.document(layer, name, "json")
+            reader.document(layer, name, "json")
         for name in ("agents.md", "AGENTS.md", "system-prompt.md"):
-            demand.document(layer, name, "markdown")
-    for name, found in sites(demand).items():
-        agent(demand, name)
-        for layer in range(len(demand.trees)) if depth == DEEP else ():
+            reader.document(layer, name, "markdown")
+    for name, found in sites(reader).items():
+        agent(reader, name)
+        for layer in range(len(reader.trees)) if depth == DEEP else ():
             for file in SERVER_FILES:
-                demand.document(layer, f"agents/{name}/{file}", "json")
+                reader.document(layer, f"agents/{name}/{file}", "json")
         for site in found:
-            demand.document(site.layer, site.path, "markdown")
-    for skill in all_skills(demand):
-        demand.document(skill.layer, skill.manifest, "markdown")
+            reader.document(site.layer, site.path, "markdown")
+    for skill in all_skills(reader):
+        reader.document(skill.layer, skill.manifest, "markdown")
 
 
-def all_skills(demand: Demand) -> list[SkillSite]:
+def all_skills(reader: TreeReader) -> list[SkillSite]:
     """Every skill of every layer: the shared ones, then each agent's own; shadowed ones too."""
     found: list[SkillSite] = []
-    for layer in range(len(demand.trees)):
-        found += sites_in(demand, layer, "skills")
-        for name in demand.children(layer, "agents"):
-            if demand.is_folder(layer, f"agents/{name}/skills"):
-                found += sites_in(demand, layer, f"agents/{name}/skills")
+    for layer in range(len(reader.trees)):
+        found += sites_in(reader, layer, "skills")
+        for name in reader.children(layer, "agents"):
+            if reader.is_folder(layer, f"agents/{name}/skills"):
+                found += sites_in(reader, layer, f"agents/{name}/skills")
     return found

@@ -92,14 +92,14 @@ _HARMLESS = ("modelConfig", "connection", "skillsConfig")
 _SUSPECT = ("permission", "policy", "deny", "disallow")
 
 
-class Limits(NamedTuple):
+class AgentLimits(NamedTuple):
     """An agent's own limits: allowed (None: no list) and denied tools, and servers it must not have."""
 
     tools: Tools = Tools()
     disabled_servers: tuple[str, ...] = ()
 
 
-def limits(fields: Fields) -> Limits:
+def limits(fields: Fields) -> AgentLimits:
     """Everything in an agent's front matter that narrows it; what is not understood is a warning, for it is not applied."""
     allow, deny = _tools(fields)
     enabled = fields.get("toolConfig", "enabledBuiltinTools")
@@ -111,7 +111,7 @@ def limits(fields: Fields) -> Limits:
     deny += _permissions(fields)
     _foreign(fields)
     servers = tuple(word for word, _ in fields.slugs("toolConfig", "disabledServers"))
-    return Limits(Tools(allow, tuple(dict.fromkeys(deny))), servers)
+    return AgentLimits(Tools(allow, tuple(dict.fromkeys(deny))), servers)
 
 
 def _tools(fields: Fields) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from outfitter.catalog import prompts
 from outfitter.catalog.agents import Agent
 from outfitter.catalog.controls import ControlSet
-from outfitter.catalog.fields import Source
+from outfitter.catalog.fields import FileSource
 from outfitter.catalog.mcp_form import normal_form
 from outfitter.catalog.model_rules import faults
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Controls, Server, Skill
 from outfitter.model.request import Notice
 from outfitter.syntax.address import without_credentials
@@ -151,12 +151,12 @@ class Dump(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-class Writer:
+class DumpWriter:
     """Files of a dump under way; the first at a path stays."""
 
-    def __init__(self, demand: Demand) -> None:
-        """`demand` over complete layers."""
-        self.demand = demand
+    def __init__(self, reader: TreeReader) -> None:
+        """`reader` over complete layers."""
+        self.reader = reader
         self.files: dict[str, DumpFile] = {}
         self.notices: list[Notice] = []
 
@@ -188,10 +188,10 @@ class Writer:
             text = f"{path}: {key}: is refused by every launch, and left out; outfitter validate says why"
             self.notices.append(Notice("warning", "dump-credential", text))
 
-    def _prompt(self, one: Agent, source: Source) -> str:
+    def _prompt(self, one: Agent, source: FileSource) -> str:
         """What a prompt source says; "" where it has nothing."""
-        found = prompts.locate(self.demand, source, one.id)
-        document = self.demand.document(found.layer, found.entry.path, "text") if found.entry else None
+        found = prompts.locate(self.reader, source, one.id)
+        document = self.reader.document(found.layer, found.entry.path, "text") if found.entry else None
         return document.text if document and document.text.strip() else ""
 
     def _prompt_file(self, one: Agent, key: str, text: str) -> dict[str, str]:
@@ -200,17 +200,17 @@ class Writer:
         self.write(path, text.encode("utf-8", "surrogateescape"))
         return {"file": path}
 
-    def extension(self, extension: str | Source) -> Any:
+    def extension(self, extension: str | FileSource) -> Any:
         """An extension; a file's copy lies under `extensions/`."""
-        if not isinstance(extension, Source):
+        if not isinstance(extension, FileSource):
             return extension
-        found = prompts.locate(self.demand, extension, "")
+        found = prompts.locate(self.reader, extension, "")
         if found.entry is None:
             return None
         path = f"extensions/{posixpath.basename(found.entry.path)}"
         if found.entry.kind == "file":
             self.copy(path, found.entry.target, found.entry.executable)
-        for below in self.demand.below(found.layer, found.entry.path) if found.entry.kind == "directory" else ():
+        for below in self.reader.below(found.layer, found.entry.path) if found.entry.kind == "directory" else ():
             if below.kind == "file":
                 self.copy(f"{path}{below.path[len(found.entry.path) :]}", below.target, below.executable)
         return {"file": path}

@@ -40,7 +40,7 @@ def slug(word: str) -> str:
     return word.removeprefix("skills/")
 
 
-class Origin(NamedTuple):
+class KeyOrigin(NamedTuple):
     """Which document gave a key: the number of its layer, its absolute path, its positions."""
 
     layer: int
@@ -57,7 +57,7 @@ class Place(NamedTuple):
     at: Position = Position()
 
 
-class Source(NamedTuple):
+class FileSource(NamedTuple):
     """`{file: …}` or `{repo_file: …}` as written, and where."""
 
     repository: bool
@@ -70,13 +70,13 @@ class SkillPick(NamedTuple):
 
     slug: str
     place: Place
-    references: tuple[Source, ...] = ()
+    references: tuple[FileSource, ...] = ()
 
 
 class Fields:
     """A mapping under decoding. `problems` and `notices` gather what is wrong; `origins` says which document gave each top-level key."""
 
-    def __init__(self, values: Mapping[str, Any], origins: Mapping[str, Origin], home: Origin) -> None:
+    def __init__(self, values: Mapping[str, Any], origins: Mapping[str, KeyOrigin], home: KeyOrigin) -> None:
         """`home` is the document that answers for keys nobody wrote."""
         self.values = values
         self.origins = origins
@@ -175,30 +175,30 @@ class Fields:
             self.fault(path, "must be a mapping")
         return value if isinstance(value, Mapping) else {}
 
-    def sources(self, *path: str) -> tuple[Source, ...]:
+    def sources(self, *path: str) -> tuple[FileSource, ...]:
         """`{file: …}` or `{repo_file: …}`, one or a list."""
         found = (self._source(key, item) for key, item in self.items(*path))
         return tuple(source for source in found if source is not None)
 
-    def _source(self, key: KeyPath, item: Any) -> Source | None:
+    def _source(self, key: KeyPath, item: Any) -> FileSource | None:
         written = [(name, item[name]) for name in ("file", "repo_file") if isinstance(item, Mapping) and name in item]
         if len(written) != 1 or not isinstance(written[0][1], str) or not written[0][1].strip():
             self.fault(key, "must be {file: PATH} or {repo_file: PATH}")
             return None
-        return Source(written[0][0] == "repo_file", written[0][1].strip(), self.place(*key, written[0][0]))
+        return FileSource(written[0][0] == "repo_file", written[0][1].strip(), self.place(*key, written[0][0]))
 
 
-def layered(documents: Iterable[tuple[int, Document]]) -> tuple[dict[str, Any], dict[str, Origin]]:
+def layered(documents: Iterable[tuple[int, Document]]) -> tuple[dict[str, Any], dict[str, KeyOrigin]]:
     """Merge documents (lowest precedence first) key by key, mappings at every depth; a null is not set. With each key's last giver."""
     values: dict[str, Any] = {}
-    origins: dict[str, Origin] = {}
+    origins: dict[str, KeyOrigin] = {}
     for layer, document in documents:
         if not isinstance(document.value, Mapping):
             continue
         for key, value in document.value.items():
             if value is not None:
                 values[key] = merged(values.get(key), value)
-                origins[key] = Origin(layer, document.path, document.positions)
+                origins[key] = KeyOrigin(layer, document.path, document.positions)
     return values, origins
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.controls import ControlSet, inherited, union
-from outfitter.catalog.fields import Place, SkillPick, Source
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.fields import FileSource, Place, SkillPick
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Tools
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.request import Problem
 from outfitter.model.value import NamedTuple
 
 
-class Named(NamedTuple):
+class SelectedId(NamedTuple):
     """A selected id with the agent that declared it ("" for `agent_defaults`) and where."""
 
     id: str
@@ -24,36 +24,36 @@ class Loadout(NamedTuple):
     """What a line of agents selects together: unions parents first, the nearest scalar."""
 
     skills: tuple[tuple[SkillPick, str], ...] = ()
-    subagents: tuple[Named, ...] = ()
-    mcp: tuple[Named, ...] = ()
-    extensions: tuple[str | Source, ...] = ()
+    subagents: tuple[SelectedId, ...] = ()
+    mcp: tuple[SelectedId, ...] = ()
+    extensions: tuple[str | FileSource, ...] = ()
     plugins: tuple[str, ...] = ()
     model: str = ""
     thinking: str = ""
     tools: Tools = Tools()
     disabled_servers: tuple[str, ...] = ()
-    system_prompt: tuple[Source, str] | None = None
-    prompt_template: tuple[Source, str] | None = None
-    append: tuple[tuple[Source, str], ...] = ()
+    system_prompt: tuple[FileSource, str] | None = None
+    prompt_template: tuple[FileSource, str] | None = None
+    append: tuple[tuple[FileSource, str], ...] = ()
     controls: ControlSet = ControlSet()
 
 
-def lineage(demand: Demand, name: str) -> tuple[tuple[Agent, ...], CompositionFailed | None]:
+def line_of(reader: TreeReader, name: str) -> tuple[tuple[Agent, ...], CompositionFailed | None]:
     """The ancestors of an agent and itself, parents first, left to right, each once; or why there is no such line.
 
     While something is still wanted the line is short and the error means nothing.
     """
     found: dict[str, Agent] = {}
-    error = _visit(demand, name, (), found)
+    error = _visit(reader, name, (), found)
     return tuple(found.values()), error
 
 
 def _visit(
-    demand: Demand, name: str, trail: tuple[tuple[str, Place], ...], found: dict[str, Agent]
+    reader: TreeReader, name: str, trail: tuple[tuple[str, Place], ...], found: dict[str, Agent]
 ) -> CompositionFailed | None:
-    here = agent(demand, name)
+    here = agent(reader, name)
     if here is None:
-        return _missing(demand, name, trail)
+        return _missing(reader, name, trail)
     if here.id in found:
         return None
     if here.id in (step for step, _ in trail):
@@ -62,19 +62,19 @@ def _visit(
         return _failed(trail, here.id, f"{here.id!r} is switched off (enabled: false)")
     place = here.place
     for parent, at in here.inherits:
-        error = _visit(demand, parent, (*trail, (here.id, at)), found)
+        error = _visit(reader, parent, (*trail, (here.id, at)), found)
         if error:
             return error
     found[here.id] = here._replace(place=place)
     return None
 
 
-def _missing(demand: Demand, name: str, trail: tuple[tuple[str, Place], ...]) -> CompositionFailed:
-    if demand.wants:
+def _missing(reader: TreeReader, name: str, trail: tuple[tuple[str, Place], ...]) -> CompositionFailed:
+    if reader.missing:
         return CompositionFailed(f"agent {name!r} is not read yet")
     from outfitter.model.wording import did_you_mean
 
-    hint = did_you_mean(name, sites(demand))
+    hint = did_you_mean(name, sites(reader))
     if trail:
         return _failed(trail, name, f"parent {name!r} does not exist", hint)
     return CompositionFailed(f"agent {name!r} not found", hint or "outfitter list agents shows them")
@@ -94,8 +94,8 @@ def loadout(line: tuple[Agent, ...], defaults: Loadout) -> Loadout:
     for one in line:
         total = Loadout(
             skills=(*total.skills, *((pick, one.id) for pick in one.skills)),
-            subagents=_first((*total.subagents, *(Named(name, one.id, at) for name, at in one.subagents))),
-            mcp=(*total.mcp, *(Named(name, one.id, at) for name, at in one.mcp)),
+            subagents=_first((*total.subagents, *(SelectedId(name, one.id, at) for name, at in one.subagents))),
+            mcp=(*total.mcp, *(SelectedId(name, one.id, at) for name, at in one.mcp)),
             extensions=tuple(dict.fromkeys((*total.extensions, *one.extensions))),
             plugins=tuple(dict.fromkeys((*total.plugins, *one.plugins))),
             model=one.model or total.model,
@@ -110,6 +110,6 @@ def loadout(line: tuple[Agent, ...], defaults: Loadout) -> Loadout:
     return total
 
 
-def _first(selected: tuple[Named, ...]) -> tuple[Named, ...]:
+def _first(selected: tuple[SelectedId, ...]) -> tuple[SelectedId, ...]:
     """Each id once, where it was selected first."""
     return tuple({name.id: name for name in reversed(selected)}[key] for key in dict.fromkeys(n.id for n in selected))

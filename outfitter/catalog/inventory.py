@@ -5,17 +5,17 @@ from typing import NamedTuple
 
 from outfitter.catalog.agents import agent, sites
 from outfitter.catalog.closure import all_skills, default_loadout
-from outfitter.catalog.inheritance import lineage, loadout
+from outfitter.catalog.inheritance import line_of, loadout
 from outfitter.catalog.native import visible as seen_by
 from outfitter.catalog.prompts import CONTEXT, SYSTEM
 from outfitter.catalog.skills import SkillSite, is_off, resolve, winner
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.settings import Settings
 
 KINDS = ("agents", "skills", "knowledge", "commands")
 
 
-class Row(NamedTuple):
+class Resource(NamedTuple):
     """One effective resource. `agent` owns it ("" for shared), `shadows` are lower definitions, `flags` words such as `abstract`."""
 
     kind: str
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     inherits: tuple[str, ...] = ()
 
 
-class Common(NamedTuple):
+class SharedFile(NamedTuple):
     """A file that joins every run: `agents.md` or `system-prompt.md` of the winning layer, and its size in bytes."""
 
     name: str
@@ -38,55 +38,55 @@ class Common(NamedTuple):
     size: int
 
 
-def rows(demand: Demand, settings: Settings, kind: str) -> list[Row]:
+def rows(reader: TreeReader, settings: Settings, kind: str) -> list[Resource]:
     """The effective resources of a kind, in order of id."""
     if kind == "agents":
-        return _agents(demand, settings)
+        return _agents(reader, settings)
     if kind == "skills":
-        return _skills(demand)
-    seen = seen_by(demand, ())
+        return _skills(reader)
+    seen = seen_by(reader, ())
     found = seen.knowledge if kind == "knowledge" else seen.commands
-    return [Row(kind, one.id, "", one.layer, one.path) for one in found]
+    return [Resource(kind, one.id, "", one.layer, one.path) for one in found]
 
 
-def rows_of(demand: Demand, settings: Settings, kind: str, name: str) -> list[Row]:
+def rows_of(reader: TreeReader, settings: Settings, kind: str, name: str) -> list[Resource]:
     """What one agent sees of a kind: its line's own resources and the shared ones; what it selects carries the flag `selected`."""
-    line, _ = lineage(demand, name)
+    line, _ = line_of(reader, name)
     names = [one.id for one in line]
     chosen = loadout(line, default_loadout(settings))
     if kind == "agents":
         selected = {named.id for named in chosen.subagents}
-        found = [row for row in _agents(demand, settings) if row.id in names or row.id in selected]
+        found = [row for row in _agents(reader, settings) if row.id in names or row.id in selected]
         return [row._replace(flags=(*row.flags, "inherited" if row.id in names else "subagent")) for row in found]
     if kind == "skills":
-        picked = {site for pick, owner in chosen.skills if (site := resolve(demand, pick.slug, owner).site)}
-        paths = {demand.place(site.layer, site.manifest) for site in picked}
-        own = [row for row in _skills(demand) if not row.agent or row.agent in names]
+        picked = {site for pick, owner in chosen.skills if (site := resolve(reader, pick.slug, owner).site)}
+        paths = {reader.place(site.layer, site.manifest) for site in picked}
+        own = [row for row in _skills(reader) if not row.agent or row.agent in names]
         return [row._replace(flags=(*row.flags, "selected")) if row.path in paths else row for row in own]
-    seen = seen_by(demand, line)
+    seen = seen_by(reader, line)
     listed = seen.knowledge if kind == "knowledge" else seen.commands
-    return [Row(kind, one.id, "", one.layer, one.path) for one in listed]
+    return [Resource(kind, one.id, "", one.layer, one.path) for one in listed]
 
 
-def common(demand: Demand) -> list[Common]:
+def common(reader: TreeReader) -> list[SharedFile]:
     """The files that join every run (V1)."""
-    found: list[Common] = []
+    found: list[SharedFile] = []
     for names in (SYSTEM, CONTEXT):
-        for layer, tree in enumerate(demand.trees):
-            document = next((d for name in names if (d := demand.document(layer, name, "markdown"))), None)
+        for layer, tree in enumerate(reader.trees):
+            document = next((d for name in names if (d := reader.document(layer, name, "markdown"))), None)
             if document and not is_off(document.value):
                 size = len(document.body.encode("utf-8", "surrogateescape"))
-                found.append(Common(document.path.rpartition("/")[2], document.path, tree.label, size))
+                found.append(SharedFile(document.path.rpartition("/")[2], document.path, tree.label, size))
             if document:
                 break
     return found
 
 
-def _agents(demand: Demand, settings: Settings) -> list[Row]:
+def _agents(reader: TreeReader, settings: Settings) -> list[Resource]:
     default = settings.values.get("default_agent")
-    found: list[Row] = []
-    for name, places in sites(demand).items():
-        one = agent(demand, name)
+    found: list[Resource] = []
+    for name, places in sites(reader).items():
+        one = agent(reader, name)
         if one is None:
             continue
         marks = {
@@ -96,44 +96,44 @@ def _agents(demand: Demand, settings: Settings) -> list[Row]:
             "broken": bool(one.problems),
         }
         found.append(
-            Row(
+            Resource(
                 "agents",
                 name,
                 one.description or (one.label if one.label != name else ""),
-                demand.layer(one.layer).label,
+                reader.layer(one.layer).label,
                 one.place.path,
                 flags=tuple(mark for mark, holds in marks.items() if holds),
-                shadows=tuple(demand.place(site.layer, site.path) for site in places[1:]),
+                shadows=tuple(reader.place(site.layer, site.path) for site in places[1:]),
                 inherits=tuple(parent for parent, _ in one.inherits),
             )
         )
     return found
 
 
-def _skills(demand: Demand) -> list[Row]:
+def _skills(reader: TreeReader) -> list[Resource]:
     """Every effective skill with what it shadows: of one base, what the spelling of its qualified id means."""
     winners: dict[SkillSite, list[SkillSite]] = {}
-    for site in sorted(all_skills(demand), key=lambda site: site.layer):
-        found = winner(demand, site)
+    for site in sorted(all_skills(reader), key=lambda site: site.layer):
+        found = winner(reader, site)
         winners.setdefault(found, [found])
         winners[found] += [site] if site != found else []
     ordered = sorted(winners.values(), key=lambda found: (found[0].base, found[0].qualified))
-    return [_skill_row(demand, found) for found in ordered]
+    return [_skill_row(reader, found) for found in ordered]
 
 
-def _skill_row(demand: Demand, found: list[SkillSite]) -> Row:
+def _skill_row(reader: TreeReader, found: list[SkillSite]) -> Resource:
     site = found[0]
-    document = demand.document(site.layer, site.manifest, "markdown")
+    document = reader.document(site.layer, site.manifest, "markdown")
     values: Mapping[str, object] = document.value if document and isinstance(document.value, Mapping) else {}
     broken = bool(document and document.problems)
     owner = site.base.split("/")[1] if site.base.startswith("agents/") else ""
-    return Row(
+    return Resource(
         "skills",
         site.qualified,
         str(values.get("description") or ""),
-        demand.layer(site.layer).label,
-        demand.place(site.layer, site.manifest),
+        reader.layer(site.layer).label,
+        reader.place(site.layer, site.manifest),
         agent=owner,
         flags=(*(("off",) if is_off(values) else ()), *(("broken",) if broken else ())),
-        shadows=tuple(demand.place(other.layer, other.manifest) for other in found[1:]),
+        shadows=tuple(reader.place(other.layer, other.manifest) for other in found[1:]),
     )

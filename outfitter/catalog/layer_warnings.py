@@ -8,10 +8,11 @@ from typing import Any
 from outfitter.catalog.agents import sites
 from outfitter.catalog.fields import is_readable, portable
 from outfitter.catalog.skills import manifest_of, sites_in
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.layers import Entry, Layer
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
+from outfitter.model.value import NamedTuple
 from outfitter.sync.sources import repository_of, uri_of
 
 FOLDERS = ("agents", "skills", "knowledge", "commands", "deepwork")
@@ -20,31 +21,42 @@ RESOURCE_FILES = ("agent.md", "AGENT.md", "config.json", "mcp.json", "mcp_config
 _LINK_HINT = "this looks like a link that git could not create (core.symlinks)"
 
 
-def layer_notices(demand: Demand) -> tuple[Notice, ...]:
-    """One warning for each entry of a layer that stands where a resource should and cannot be one."""
-    if "health" not in demand.memo:
-        found = [notice for number in range(len(demand.trees)) for notice in _of_layer(demand, number)]
-        demand.memo["health"] = tuple(found)
-    notices: tuple[Notice, ...] = demand.memo["health"]
-    return notices
+class SkippedEntry(NamedTuple):
+    """An entry of a layer, by its path in it, that is where a resource belongs and cannot be one; and the warning about it."""
+
+    path: str
+    notice: Notice
 
 
-def _of_layer(demand: Demand, number: int) -> list[Notice]:
-    tree = demand.layer(number)
-    found: list[Notice] = []
+def layer_notices(reader: TreeReader) -> tuple[Notice, ...]:
+    """Return one warning for each skipped entry."""
+    return tuple(skipped.notice for skipped in skipped_entries(reader))
+
+
+def skipped_entries(reader: TreeReader) -> tuple[SkippedEntry, ...]:
+    """Return every skipped entry, layer by layer in order of precedence."""
+    layers = range(len(reader.trees))
+    return reader.cached(
+        "skipped entries", lambda: tuple(entry for layer in layers for entry in _skipped_in(reader, layer))
+    )
+
+
+def _skipped_in(reader: TreeReader, number: int) -> list[SkippedEntry]:
+    tree = reader.layer(number)
+    found: list[SkippedEntry] = []
     for entry in tree.entries.values():
         if entry.kind not in ("file", "directory"):
-            found += _unusable(demand, number, entry)
+            found += _unusable(reader, number, entry)
         elif "/" not in entry.path:
-            found += _wrong_kind(demand, number, entry)
+            found += _wrong_kind(reader, number, entry)
         elif entry.kind == "directory":
             found += _misplaced(tree, entry)
     return found
 
 
-def _unusable(demand: Demand, number: int, entry: Entry) -> list[Notice]:
-    tree = demand.layer(number)
-    if not _stands_for_a_resource(demand, number, entry.path):
+def _unusable(reader: TreeReader, number: int, entry: Entry) -> list[SkippedEntry]:
+    tree = reader.layer(number)
+    if not _stands_for_a_resource(reader, number, entry.path):
         return []
     boundary = "the repository" if tree.kind == "project" else "its source"
     why = {
@@ -55,7 +67,7 @@ def _unusable(demand: Demand, number: int, entry: Entry) -> list[Notice]:
     return [_skipped(tree, entry.path, why)]
 
 
-def _stands_for_a_resource(demand: Demand, number: int, path: str) -> bool:
+def _stands_for_a_resource(reader: TreeReader, number: int, path: str) -> bool:
     """Whether a resource, or a file of one that is read, is looked for at a path; what is inside a skill is its own affair."""
     head, _, rest = path.partition("/")
     folder, _, leaf = rest.rpartition("/")
@@ -63,13 +75,13 @@ def _stands_for_a_resource(demand: Demand, number: int, path: str) -> bool:
         return head in FILES or head in FOLDERS
     if head not in FOLDERS or not folder or leaf in RESOURCE_FILES:
         return head in FOLDERS
-    return head == "skills" and not manifest_of(demand, number, f"{head}/{folder}")
+    return head == "skills" and not manifest_of(reader, number, f"{head}/{folder}")
 
 
-def _wrong_kind(demand: Demand, number: int, entry: Entry) -> list[Notice]:
-    tree = demand.layer(number)
+def _wrong_kind(reader: TreeReader, number: int, entry: Entry) -> list[SkippedEntry]:
+    tree = reader.layer(number)
     if entry.path in FOLDERS and entry.kind == "file":
-        document = demand.document(number, entry.path, "text")
+        document = reader.document(number, entry.path, "text")
         text = document.text.strip() if document else ""
         looks = 0 < len(text) < 512 and "\n" not in text and text.startswith((".", "/")) and "/" in text
         return [_skipped(tree, entry.path, "is a file, not a folder", _LINK_HINT if looks else "")]
@@ -78,7 +90,7 @@ def _wrong_kind(demand: Demand, number: int, entry: Entry) -> list[Notice]:
     return []
 
 
-def _misplaced(tree: Layer, entry: Entry) -> list[Notice]:
+def _misplaced(tree: Layer, entry: Entry) -> list[SkippedEntry]:
     """A folder in a manifest's place, or one whose name is no id."""
     parts = entry.path.split("/")
     if parts[0] not in ("agents", "skills"):
@@ -91,13 +103,13 @@ def _misplaced(tree: Layer, entry: Entry) -> list[Notice]:
     return []
 
 
-def _skipped(tree: Layer, path: str, why: str, hint: str = "") -> Notice:
-    return Notice("warning", "entry-skipped", f"{tree.root}/{path} {why}; skipped", hint)
+def _skipped(tree: Layer, path: str, why: str, hint: str = "") -> SkippedEntry:
+    return SkippedEntry(path, Notice("warning", "entry-skipped", f"{tree.root}/{path} {why}; skipped", hint))
 
 
-def ambiguities(demand: Demand, settings: Settings) -> tuple[Notice, ...]:
+def ambiguities(reader: TreeReader, settings: Settings) -> tuple[Notice, ...]:
     """Warnings that name the winner, for `validate`, `list` and `sync` only."""
-    return (*source_ambiguities(settings), *_rivals(demand))
+    return (*source_ambiguities(settings), *_rivals(reader))
 
 
 def source_ambiguities(settings: Settings) -> tuple[Notice, ...]:
@@ -135,26 +147,26 @@ def _dropped(settings: Settings) -> list[Notice]:
     return found
 
 
-def _rivals(demand: Demand) -> list[Notice]:
+def _rivals(reader: TreeReader) -> list[Notice]:
     """One id in several sources, where no tree of the project or the home decides it anyway."""
     found: list[Notice] = []
-    for kind, ids in (("agent", _agent_layers(demand)), ("skill", _skill_layers(demand))):
+    for kind, ids in (("agent", _agent_layers(reader)), ("skill", _skill_layers(reader))):
         for name, layers in sorted(ids.items()):
-            if len(layers) > 1 and all(demand.layer(layer).kind == "source" for layer in layers):
-                labels = [demand.layer(layer).label for layer in layers]
+            if len(layers) > 1 and all(reader.layer(layer).kind == "source" for layer in layers):
+                labels = [reader.layer(layer).label for layer in layers]
                 text = f"{kind} {name!r} is in {' and '.join(labels)}; {labels[0]} wins"
                 found.append(Notice("warning", "slug-rivals", text))
     return found
 
 
-def _agent_layers(demand: Demand) -> dict[str, list[int]]:
-    return {name: sorted({site.layer for site in found}) for name, found in sites(demand).items()}
+def _agent_layers(reader: TreeReader) -> dict[str, list[int]]:
+    return {name: sorted({site.layer for site in found}) for name, found in sites(reader).items()}
 
 
-def _skill_layers(demand: Demand) -> dict[str, list[int]]:
+def _skill_layers(reader: TreeReader) -> dict[str, list[int]]:
     layers: dict[str, list[int]] = {}
-    for layer in range(len(demand.trees)):
-        for site in sites_in(demand, layer, "skills"):
+    for layer in range(len(reader.trees)):
+        for site in sites_in(reader, layer, "skills"):
             layers.setdefault(site.qualified, []).append(layer)
     return layers
 

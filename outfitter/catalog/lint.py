@@ -8,10 +8,10 @@ from outfitter.catalog import mcp
 from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.assembly import registry_of
 from outfitter.catalog.closure import all_skills
-from outfitter.catalog.fields import Source, is_portable, is_readable, portable
+from outfitter.catalog.fields import FileSource, is_portable, is_readable, portable
 from outfitter.catalog.layer_warnings import FILES, FOLDERS
 from outfitter.catalog.skills import MANIFESTS, SkillSite
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.wording import counted, nearest
@@ -61,47 +61,47 @@ ERRORS = (
 )  # fmt: skip
 
 
-def tree_findings(demand: Demand) -> Iterator[Finding]:
+def tree_findings(reader: TreeReader) -> Iterator[Finding]:
     """Everything about names, manifests and leftovers, layer by layer in order of precedence."""
-    for layer in range(len(demand.trees)):
-        yield from _names(demand, layer, "agents")
-        yield from _names(demand, layer, "skills")
-        yield from _agent_folders(demand, layer)
-        yield from _flat_skills(demand, layer, "skills")
-        yield from _leftovers(demand, layer)
-    for skill in all_skills(demand):
-        yield from _skill(demand, skill)
-    for name, found in sites(demand).items():
+    for layer in range(len(reader.trees)):
+        yield from _names(reader, layer, "agents")
+        yield from _names(reader, layer, "skills")
+        yield from _agent_folders(reader, layer)
+        yield from _flat_skills(reader, layer, "skills")
+        yield from _leftovers(reader, layer)
+    for skill in all_skills(reader):
+        yield from _skill(reader, skill)
+    for name, found in sites(reader).items():
         for site in found[1:]:
-            document = demand.document(site.layer, site.path, "markdown")
+            document = reader.document(site.layer, site.path, "markdown")
             yield from (of_problem(problem) for problem in (document.problems if document else ()))
-        one = agent(demand, name)
+        one = agent(reader, name)
         if one:
             yield from _agent(one)
 
 
-def file_findings(demand: Demand) -> Iterator[Finding]:
+def file_findings(reader: TreeReader) -> Iterator[Finding]:
     """Everything about `models.json` and `mcp.json`, whether an agent selects it or not."""
-    registry = registry_of(demand)
+    registry = registry_of(reader)
     yield from map(of_problem, registry.problems)
     yield from map(of_notice, registry.notices)
-    for owners in ((), *((name,) for name in sites(demand))):
-        found = mcp.servers(demand.trees, owners)
+    for owners in ((), *((name,) for name in sites(reader))):
+        found = mcp.servers(reader.trees, owners)
         yield from map(of_problem, found.problems)
         yield from map(of_notice, found.notices)
         yield from (of_notice(notice) for about in found.about.values() for notice in about)
 
 
-def _names(demand: Demand, layer: int, base: str) -> Iterator[Finding]:
+def _names(reader: TreeReader, layer: int, base: str) -> Iterator[Finding]:
     """Ids that only some systems can hold (V10)."""
     seen: dict[str, str] = {}
-    for name in demand.children(layer, base):
-        stem = name.removesuffix(".md") if demand.is_file(layer, f"{base}/{name}") else name
+    for name in reader.children(layer, base):
+        stem = name.removesuffix(".md") if reader.is_file(layer, f"{base}/{name}") else name
         if name.startswith(("_", ".")) or (stem != name and base == "skills") or stem.lower() in ("readme", "agents"):
             continue
-        if stem == name and not demand.is_folder(layer, f"{base}/{name}"):
+        if stem == name and not reader.is_folder(layer, f"{base}/{name}"):
             continue
-        path = demand.place(layer, f"{base}/{name}")
+        path = reader.place(layer, f"{base}/{name}")
         if seen.get(stem.lower(), stem) != stem:
             text = f"differs from {seen[stem.lower()]!r} only in case: they are one file on other systems"
             yield Finding("error", "id-case", text, path, hint="rename one of the two")
@@ -112,64 +112,64 @@ def _names(demand: Demand, layer: int, base: str) -> Iterator[Finding]:
         seen[stem.lower()] = stem
 
 
-def _agent_folders(demand: Demand, layer: int) -> Iterator[Finding]:
-    for name in demand.children(layer, "agents"):
+def _agent_folders(reader: TreeReader, layer: int) -> Iterator[Finding]:
+    for name in reader.children(layer, "agents"):
         base = f"agents/{name}"
-        names = demand.children(layer, base)
+        names = reader.children(layer, base)
         if "agent.json" in names and not {"agent.md", "AGENT.md"} & set(names):
-            path = demand.place(layer, f"{base}/agent.json")
+            path = reader.place(layer, f"{base}/agent.json")
             yield Finding("warning", "agent-json", "is not read", path, hint=f"write {base}/agent.md")
         if "hooks" in names:
             yield Finding(
-                "note", "not-projected", "hooks are reserved and not projected", demand.place(layer, f"{base}/hooks")
+                "note", "not-projected", "hooks are reserved and not projected", reader.place(layer, f"{base}/hooks")
             )
-        yield from _flat_skills(demand, layer, f"{base}/skills")
+        yield from _flat_skills(reader, layer, f"{base}/skills")
 
 
-def _flat_skills(demand: Demand, layer: int, base: str) -> Iterator[Finding]:
-    for name in demand.children(layer, base):
+def _flat_skills(reader: TreeReader, layer: int, base: str) -> Iterator[Finding]:
+    for name in reader.children(layer, base):
         stem = name.removesuffix(".md")
         if (
             stem != name
-            and demand.is_file(layer, f"{base}/{name}")
+            and reader.is_file(layer, f"{base}/{name}")
             and stem.lower() not in ("readme", "agents", "index")
         ):
-            path = demand.place(layer, f"{base}/{name}")
+            path = reader.place(layer, f"{base}/{name}")
             yield Finding(
                 "warning", "skill-flat", "is a file, not a skill", path, hint=f"move it to {base}/{stem}/SKILL.md"
             )
 
 
-def _leftovers(demand: Demand, layer: int) -> Iterator[Finding]:
-    tree = demand.layer(layer)
+def _leftovers(reader: TreeReader, layer: int) -> Iterator[Finding]:
+    tree = reader.layer(layer)
     counts = [
-        f"{name}/ ({counted(sum(entry.kind == 'file' for entry in demand.below(layer, name)), 'file')})"
+        f"{name}/ ({counted(sum(entry.kind == 'file' for entry in reader.below(layer, name)), 'file')})"
         for name in NOT_PROJECTED
-        if demand.is_folder(layer, name)
+        if reader.is_folder(layer, name)
     ]
     if counts:
         yield Finding("note", "not-projected", f"not projected: {', '.join(counts)}", tree.root)
-    if tree.kind == "source" and not any(name in demand.children(layer, "") for name in (*FOLDERS, *FILES)):
-        hint = f"name {tree.root}/.agents" if demand.is_folder(layer, ".agents") else "correct its path, or remove it"
+    if tree.kind == "source" and not any(name in reader.children(layer, "") for name in (*FOLDERS, *FILES)):
+        hint = f"name {tree.root}/.agents" if reader.is_folder(layer, ".agents") else "correct its path, or remove it"
         yield Finding("warning", "source-empty", "this source is no tree: nothing in it is read", tree.root, hint=hint)
-    if tree.kind == "source" and demand.is_file(layer, "settings.yml"):
+    if tree.kind == "source" and reader.is_file(layer, "settings.yml"):
         yield Finding(
-            "note", "settings-of-source", "a source's settings take no effect", demand.place(layer, "settings.yml")
+            "note", "settings-of-source", "a source's settings take no effect", reader.place(layer, "settings.yml")
         )
 
 
-def _skill(demand: Demand, site: SkillSite) -> Iterator[Finding]:
-    document = demand.document(site.layer, site.manifest, "markdown")
+def _skill(reader: TreeReader, site: SkillSite) -> Iterator[Finding]:
+    document = reader.document(site.layer, site.manifest, "markdown")
     if document is None:
         return
     yield from (of_problem(problem) for problem in document.problems)
     yield from (of_notice(notice) for notice in document.notices)
     if not document.problems:
         yield from _manifest(site, document)
-    if all(demand.is_file(site.layer, f"{site.path}/{name}") for name in MANIFESTS):
+    if all(reader.is_file(site.layer, f"{site.path}/{name}") for name in MANIFESTS):
         text = "stands beside SKILL.md, which counts"
-        yield Finding("warning", "skill-twice", text, demand.place(site.layer, f"{site.path}/skill.md"))
-    yield from _scripts(demand, site)
+        yield Finding("warning", "skill-twice", text, reader.place(site.layer, f"{site.path}/skill.md"))
+    yield from _scripts(reader, site)
 
 
 def _manifest(site: SkillSite, document: Document) -> Iterator[Finding]:
@@ -194,12 +194,12 @@ def _manifest(site: SkillSite, document: Document) -> Iterator[Finding]:
         yield Finding("warning", "skill-description", text, document.path, where, "description")
 
 
-def _scripts(demand: Demand, site: SkillSite) -> Iterator[Finding]:
-    for entry in demand.below(site.layer, site.path):
+def _scripts(reader: TreeReader, site: SkillSite) -> Iterator[Finding]:
+    for entry in reader.below(site.layer, site.path):
         if entry.kind == "file" and not entry.executable and entry.path.endswith(_SCRIPTS):
-            document = demand.document(site.layer, entry.path, "text")
+            document = reader.document(site.layer, entry.path, "text")
             if document and document.text.startswith("#!"):
-                yield Finding("note", "script-mode", "has #! but no execute bit", demand.place(site.layer, entry.path))
+                yield Finding("note", "script-mode", "has #! but no execute bit", reader.place(site.layer, entry.path))
 
 
 def _agent(one: Agent) -> Iterator[Finding]:
@@ -222,7 +222,7 @@ def _agent(one: Agent) -> Iterator[Finding]:
                 "warning", "agent-key", f"unknown key {key!r}", path, key=key, hint=f"did you mean {near[0]}?"
             )
     for extension in one.extensions:
-        if not isinstance(extension, Source) and _unpinned(extension):
+        if not isinstance(extension, FileSource) and _unpinned(extension):
             yield Finding(
                 "note", "extension-unpinned", f"{extension} names no version or commit", path, key="extensions"
             )

@@ -45,7 +45,7 @@ class Registry(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-class Selection(NamedTuple):
+class ModelSelection(NamedTuple):
     """What a model word resolved to; None selects nothing."""
 
     target: ModelTarget | None
@@ -99,7 +99,7 @@ def registry(layers: Sequence[Layer]) -> Registry:
 
 def select(
     word: str | None, registry: Registry, settings: Settings, env: Mapping[str, str], agent: str = ""
-) -> Outcome[Selection]:
+) -> Outcome[ModelSelection]:
     """What `model: word` means (006.9.1): nothing, a native name, a target of the registry, or `provider/model` split.
 
     `env` is the environment the child will have; `agent` is named in errors. The notices name every host that a provider of
@@ -110,16 +110,16 @@ def select(
     name = (word or "").strip()
     provider, slash, model = name.partition("/")
     if name.lower() in UNSET:
-        return Success(Selection(None, notices))
+        return Success(ModelSelection(None, notices))
     known = any(one["id"] == model for one in registry.providers.get(provider, {}).get("models", ()))
     if not slash or (" " in name and not known):
-        return Success(Selection(ModelTarget("native", name), notices))
+        return Success(ModelSelection(ModelTarget("native", name), notices))
     if not provider or not model:
         return Failure(CompositionFailed(f"agent {agent}: model {name!r} is no provider/model"))
     if not registry.configured:
-        return Success(Selection(ModelTarget("split", model, provider), notices))
+        return Success(ModelSelection(ModelTarget("split", model, provider), notices))
     return _target(registry, provider, model, env, f"agent {agent}: model {name!r}").map(
-        lambda target: Selection(target, notices)
+        lambda target: ModelSelection(target, notices)
     )
 
 

@@ -7,7 +7,7 @@ import re
 from outfitter.catalog.agents import Agent
 from outfitter.catalog.prompts import STATES
 from outfitter.catalog.skills import is_off
-from outfitter.catalog.tree_reader import DEEP, Demand
+from outfitter.catalog.tree_reader import DEEP, TreeReader
 from outfitter.model.composition import Command, JobRoot, Knowledge
 from outfitter.model.layers import Entry
 from outfitter.model.request import Notice
@@ -48,7 +48,7 @@ class Overlaid(NamedTuple):
     notices: tuple[Notice, ...]
 
 
-def overlay(demand: Demand, line: tuple[Agent, ...]) -> Overlaid:
+def overlay(reader: TreeReader, line: tuple[Agent, ...]) -> Overlaid:
     """`agents/<id>/pi/` of the parents first, then the agent's own, lower layers first; later files replace earlier ones whole.
 
     Links are not followed. Where a file and a folder meet at one path, the later kind wins and nothing is mixed. Of the files
@@ -57,17 +57,17 @@ def overlay(demand: Demand, line: tuple[Agent, ...]) -> Overlaid:
     files: list[OverlayFile] = []
     notices: list[Notice] = []
     for one in line:
-        for layer in reversed(range(len(demand.trees))):
+        for layer in reversed(range(len(reader.trees))):
             root = f"agents/{one.id}/pi"
-            top = demand.entry(layer, root)
+            top = reader.entry(layer, root)
             if top is None:
                 continue
             if top.link or top.kind != "directory":
-                notices.append(_left_out(demand, layer, top))
+                notices.append(_left_out(reader, layer, top))
                 continue
             found = [
                 OverlayFile(layer, entry, entry.path[len(root) + 1 :])
-                for entry in _unlinked(demand, layer, root, notices)
+                for entry in _unlinked(reader, layer, root, notices)
             ]
             files = [*_standing(files, found), *found]
     return Overlaid(tuple(files), tuple(notices))
@@ -86,23 +86,23 @@ def _standing(lower: list[OverlayFile], higher: list[OverlayFile]) -> list[Overl
     return [file for file in lower if stands(file)]
 
 
-def _unlinked(demand: Demand, layer: int, root: str, notices: list[Notice]) -> list[Entry]:
+def _unlinked(reader: TreeReader, layer: int, root: str, notices: list[Notice]) -> list[Entry]:
     """Regular files below an overlay that are reached without a link; a notice for each link or special file."""
     found: list[Entry] = []
     links: list[str] = []
-    for entry in demand.below(layer, root):
+    for entry in reader.below(layer, root):
         if any(entry.path.startswith(link + "/") for link in links):
             continue
         if entry.link or entry.kind not in ("file", "directory"):
-            notices.append(_left_out(demand, layer, entry))
+            notices.append(_left_out(reader, layer, entry))
             links.append(entry.path)
         elif entry.kind == "file":
             found.append(entry)
     return found
 
 
-def _left_out(demand: Demand, layer: int, entry: Entry) -> Notice:
-    where = demand.place(layer, entry.path)
+def _left_out(reader: TreeReader, layer: int, entry: Entry) -> Notice:
+    where = reader.place(layer, entry.path)
     why = "is a link; overlays do not follow links" if entry.link else STATES.get(entry.kind, "is not a folder")
     return Notice("warning", "overlay-skipped", f"{where} {why}; left out")
 
@@ -117,18 +117,18 @@ class JobFolder(NamedTuple):
     pi_only: bool = False
 
 
-def job_folders(demand: Demand, line: tuple[Agent, ...], names: tuple[str, ...]) -> tuple[JobFolder, ...]:
+def job_folders(reader: TreeReader, line: tuple[Agent, ...], names: tuple[str, ...]) -> tuple[JobFolder, ...]:
     """An agent's own job folders always, nearest first; a layer's shared one only for names that it holds."""
     found: list[JobFolder] = []
     for one in reversed(line):
-        for layer in range(len(demand.trees)):
+        for layer in range(len(reader.trees)):
             for inside, pi_only in (("deepwork/jobs", False), ("pi/deepwork/jobs", True)):
                 path = f"agents/{one.id}/{inside}"
-                if demand.is_folder(layer, path) and not (pi_only and _linked(demand, layer, path)):
-                    found.append(JobFolder(layer, path, one.id, _held(demand, layer, path), pi_only))
+                if reader.is_folder(layer, path) and not (pi_only and _linked(reader, layer, path)):
+                    found.append(JobFolder(layer, path, one.id, _held(reader, layer, path), pi_only))
     known = {name for folder in found for name in folder.names}
-    for layer in range(len(demand.trees)):
-        held = _held(demand, layer, "deepwork/jobs")
+    for layer in range(len(reader.trees)):
+        held = _held(reader, layer, "deepwork/jobs")
         chosen = tuple(name for name in names if name in held and name not in known)
         if chosen:
             found.append(JobFolder(layer, "deepwork/jobs", "", chosen))
@@ -136,14 +136,14 @@ def job_folders(demand: Demand, line: tuple[Agent, ...], names: tuple[str, ...])
     return tuple(found)
 
 
-def job_root(demand: Demand, folder: JobFolder) -> JobRoot:
+def job_root(reader: TreeReader, folder: JobFolder) -> JobRoot:
     """A jobs folder as adapters read it."""
-    path, label = demand.place(folder.layer, folder.path), demand.layer(folder.layer).label
-    held = _held(demand, folder.layer, folder.path)
+    path, label = reader.place(folder.layer, folder.path), reader.layer(folder.layer).label
+    held = _held(reader, folder.layer, folder.path)
     return JobRoot(path, label, () if folder.owner else folder.names, folder.pi_only, held)
 
 
-def job_files(demand: Demand, folders: tuple[JobFolder, ...]) -> list[tuple[str, str, Entry]]:
+def job_files(reader: TreeReader, folders: tuple[JobFolder, ...]) -> list[tuple[str, str, Entry]]:
     """The files of the jobs that count, as (owner, path below its folder, entry): of one owner's job the highest layer's alone.
 
     What lies in a Pi overlay is part of that, not of this.
@@ -155,20 +155,20 @@ def job_files(demand: Demand, folders: tuple[JobFolder, ...]) -> list[tuple[str,
             if (folder.owner, name) in taken:
                 continue
             taken.add((folder.owner, name))
-            below = demand.below(folder.layer, f"{folder.path}/{name}")
+            below = reader.below(folder.layer, f"{folder.path}/{name}")
             start = len(folder.path) + 1
             found += [(folder.owner, entry.path[start:], entry) for entry in below if entry.kind == "file"]
     return found
 
 
-def _linked(demand: Demand, layer: int, path: str) -> bool:
+def _linked(reader: TreeReader, layer: int, path: str) -> bool:
     parts = path.split("/")
-    entries = (demand.entry(layer, "/".join(parts[:n])) for n in range(3, len(parts) + 1))
+    entries = (reader.entry(layer, "/".join(parts[:n])) for n in range(3, len(parts) + 1))
     return any(entry is None or entry.link for entry in entries)
 
 
-def _held(demand: Demand, layer: int, path: str) -> tuple[str, ...]:
-    return tuple(name for name in demand.children(layer, path) if demand.is_file(layer, f"{path}/{name}/job.yml"))
+def _held(reader: TreeReader, layer: int, path: str) -> tuple[str, ...]:
+    return tuple(name for name in reader.children(layer, path) if reader.is_file(layer, f"{path}/{name}/job.yml"))
 
 
 class Visible(NamedTuple):
@@ -179,7 +179,7 @@ class Visible(NamedTuple):
     notices: tuple[Notice, ...]
 
 
-def visible(demand: Demand, line: tuple[Agent, ...]) -> Visible:
+def visible(reader: TreeReader, line: tuple[Agent, ...]) -> Visible:
     """Shared commands and knowledge and those of the line, by id: the nearest agent's over the shared ones, higher layers first.
 
     They are passed on as they are, so that front matter which is no YAML stops nothing; only `enabled` is looked at.
@@ -188,18 +188,20 @@ def visible(demand: Demand, line: tuple[Agent, ...]) -> Visible:
     knowledge: dict[str, Knowledge] = {}
     notices: list[Notice] = []
     for home in ("", *(f"agents/{one.id}/" for one in line)):
-        for layer in reversed(range(len(demand.trees))):
-            _add_commands(demand, layer, f"{home}commands", commands, notices)
-            _add_knowledge(demand, layer, f"{home}knowledge", knowledge)
+        for layer in reversed(range(len(reader.trees))):
+            _add_commands(reader, layer, f"{home}commands", commands, notices)
+            _add_knowledge(reader, layer, f"{home}knowledge", knowledge)
     ordered = tuple(commands[key] for key in sorted(commands))
     return Visible(ordered, tuple(knowledge[key] for key in sorted(knowledge)), tuple(notices))
 
 
-def _add_commands(demand: Demand, layer: int, base: str, commands: dict[str, Command], notices: list[Notice]) -> None:
-    if not demand.is_folder(layer, base) or not demand.listed(layer, base, DEEP):
+def _add_commands(
+    reader: TreeReader, layer: int, base: str, commands: dict[str, Command], notices: list[Notice]
+) -> None:
+    if not reader.is_folder(layer, base) or not reader.listed(layer, base, DEEP):
         return
-    for entry in demand.below(layer, base):
-        document = demand.document(layer, entry.path, "text") if entry.path.endswith(".md") else None
+    for entry in reader.below(layer, base):
+        document = reader.document(layer, entry.path, "text") if entry.path.endswith(".md") else None
         if document is None:
             continue
         key = entry.path[len(base) + 1 :].removesuffix(".md")
@@ -208,18 +210,18 @@ def _add_commands(demand: Demand, layer: int, base: str, commands: dict[str, Com
         if _is_off_text(document.text):
             commands.pop(key, None)
         elif not document.problems:
-            commands[key] = Command(key, document.text, document.path, demand.layer(layer).label)
+            commands[key] = Command(key, document.text, document.path, reader.layer(layer).label)
 
 
-def _add_knowledge(demand: Demand, layer: int, base: str, knowledge: dict[str, Knowledge]) -> None:
-    for name in demand.children(layer, base):
+def _add_knowledge(reader: TreeReader, layer: int, base: str, knowledge: dict[str, Knowledge]) -> None:
+    for name in reader.children(layer, base):
         path = f"{base}/{name}"
         key = name.removesuffix(".md")
-        document = demand.document(layer, path, "text") if name.endswith(".md") else None
+        document = reader.document(layer, path, "text") if name.endswith(".md") else None
         if document and _is_off_text(document.text):
             knowledge.pop(key, None)
-        elif demand.is_folder(layer, path) or demand.is_file(layer, path):
-            knowledge[key] = Knowledge(key, demand.place(layer, path), demand.layer(layer).label)
+        elif reader.is_folder(layer, path) or reader.is_file(layer, path):
+            knowledge[key] = Knowledge(key, reader.place(layer, path), reader.layer(layer).label)
 
 
 def _is_off_text(text: str) -> bool:

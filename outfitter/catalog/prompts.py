@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 
 from outfitter.catalog.agents import Agent
-from outfitter.catalog.fields import Source
+from outfitter.catalog.fields import FileSource
 from outfitter.catalog.inheritance import Loadout
 from outfitter.catalog.skills import is_off
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Fragment, FragmentKind
 from outfitter.model.layers import Document, Entry
 from outfitter.model.request import Notice, Problem
@@ -18,7 +18,7 @@ CONTEXT = ("agents.md", "AGENTS.md")
 SYSTEM = ("system-prompt.md",)
 
 
-class Found(NamedTuple):
+class Located(NamedTuple):
     """Where a source leads: the layer and entry, or a problem that stops the run, or a notice where it may be left out."""
 
     layer: int = 0
@@ -27,28 +27,28 @@ class Found(NamedTuple):
     notice: Notice | None = None
 
 
-def locate(demand: Demand, source: Source, owner: str) -> Found:
+def locate(reader: TreeReader, source: FileSource, owner: str) -> Located:
     """The entry a `file` (in its layer: from the tree's root, else beside the agent) or `repo_file` (from the project root) means."""
     wrong = refused(source.path)
     if wrong:
-        return Found(problem=_problem(source, wrong))
+        return Located(problem=_problem(source, wrong))
     if source.repository:
-        layer, tries = demand.repository, [source.path]
+        layer, tries = reader.repository, [source.path]
     else:
         layer, tries = source.place.layer, [source.path, *([f"agents/{owner}/{source.path}"] if owner else [])]
     for path in map(posixpath.normpath, tries):
-        entry = demand.find(layer, path)
+        entry = reader.find(layer, path)
         if entry is None:
             continue
         if entry.kind in ("outside", "dangling", "special", "unreadable"):
-            return Found(problem=_problem(source, f"{source.path!r} {STATES[entry.kind]}"))
+            return Located(problem=_problem(source, f"{source.path!r} {STATES[entry.kind]}"))
         if entry.path == path:
-            return Found(layer, entry)
+            return Located(layer, entry)
     if source.repository:
         where = f"{source.place.path}:{source.place.at.line}"
         text = f"{where}: {source.place.key}: {source.path!r} is not in the project; left out"
-        return Found(notice=Notice("warning", "repo-file-missing", text))
-    return Found(problem=_problem(source, f"{source.path!r} does not exist in this layer"))
+        return Located(notice=Notice("warning", "repo-file-missing", text))
+    return Located(problem=_problem(source, f"{source.path!r} does not exist in this layer"))
 
 
 STATES = {
@@ -68,11 +68,11 @@ def refused(path: str) -> str:
     return ""
 
 
-def _problem(source: Source, message: str) -> Problem:
+def _problem(source: FileSource, message: str) -> Problem:
     return Problem(source.place.path, message, source.place.key, source.place.at)
 
 
-class Identity(NamedTuple):
+class PromptFragments(NamedTuple):
     """Fragments, and what was wrong with their sources."""
 
     fragments: tuple[Fragment, ...]
@@ -80,11 +80,11 @@ class Identity(NamedTuple):
     notices: tuple[Notice, ...]
 
 
-class _Writer:
+class _FragmentWriter:
     """Fragments being gathered."""
 
-    def __init__(self, demand: Demand) -> None:
-        self.demand = demand
+    def __init__(self, reader: TreeReader) -> None:
+        self.reader = reader
         self.fragments: list[Fragment] = []
         self.problems: list[Problem] = []
         self.notices: list[Notice] = []
@@ -96,9 +96,9 @@ class _Writer:
             self.fragments.append(Fragment(kind, text + "\n", path, layer, **more))  # type: ignore[arg-type]
         return bool(text)
 
-    def source(self, kind: FragmentKind, source: Source, owner: str) -> bool:
+    def source(self, kind: FragmentKind, source: FileSource, owner: str) -> bool:
         """The fragment of a `file` or `repo_file`."""
-        found = locate(self.demand, source, owner)
+        found = locate(self.reader, source, owner)
         self.problems += [found.problem] if found.problem else []
         self.notices += [found.notice] if found.notice else []
         if found.entry is None:
@@ -106,16 +106,16 @@ class _Writer:
         if found.entry.kind != "file":
             self.problems.append(_problem(source, f"{source.path!r} is a directory, not a file"))
             return False
-        document = self.demand.document(found.layer, found.entry.path, "text")
+        document = self.reader.document(found.layer, found.entry.path, "text")
         if document is None:
             return False
         self.problems += document.problems
-        label = self.demand.layer(found.layer).label
+        label = self.reader.layer(found.layer).label
         return self.add(kind, document.text, document.path, label, agent=owner, trusted=not source.repository)
 
     def common(self, kind: FragmentKind, names: tuple[str, ...]) -> None:
         """The winning `agents.md` or `system-prompt.md`: the highest layer that has one, its front matter stripped."""
-        for layer, tree in enumerate(self.demand.trees):
+        for layer, tree in enumerate(self.reader.trees):
             document = self._of_layer(layer, names)
             if document is None:
                 continue
@@ -126,16 +126,16 @@ class _Writer:
             return
 
     def _of_layer(self, layer: int, names: tuple[str, ...]) -> Document | None:
-        found = [document for name in names if (document := self.demand.document(layer, name, "markdown"))]
+        found = [document for name in names if (document := self.reader.document(layer, name, "markdown"))]
         if len(found) > 1 and found[0].text != found[1].text:
             text = f"{found[1].path} is not used: {names[0]} beside it counts"
             self.notices.append(Notice("warning", "context-twice", text))
         return found[0] if found else None
 
 
-def identity(demand: Demand, line: tuple[Agent, ...], selected: Loadout) -> Identity:
+def identity(reader: TreeReader, line: tuple[Agent, ...], selected: Loadout) -> PromptFragments:
     """The whole identity, in spec/30's order: system, context, appended fragments, bodies, the run's own prompts."""
-    writer = _Writer(demand)
+    writer = _FragmentWriter(reader)
     system = selected.system_prompt
     if not (system and writer.source("system", *system)):
         writer.common("system", SYSTEM)
@@ -143,31 +143,31 @@ def identity(demand: Demand, line: tuple[Agent, ...], selected: Loadout) -> Iden
     for source, owner in selected.append:
         writer.source("append", source, owner)
     _bodies(writer, line)
-    for document in demand.layers.append_prompts:
+    for document in reader.layers.append_prompts:
         writer.problems += document.problems
         writer.add("run", document.text, document.path, "run")
-    return Identity(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
+    return PromptFragments(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
 
 
-def own_identity(demand: Demand, line: tuple[Agent, ...], selected: Loadout) -> Identity:
+def own_identity(reader: TreeReader, line: tuple[Agent, ...], selected: Loadout) -> PromptFragments:
     """A subagent's identity: its own system prompt, appended fragments and bodies, without what its leader already has."""
-    writer = _Writer(demand)
+    writer = _FragmentWriter(reader)
     if selected.system_prompt:
         writer.source("system", *selected.system_prompt)
     for source, owner in selected.append:
         writer.source("append", source, owner)
     _bodies(writer, line)
-    return Identity(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
+    return PromptFragments(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
 
 
-def template(demand: Demand, selected: Loadout) -> Identity:
+def template(reader: TreeReader, selected: Loadout) -> PromptFragments:
     """The prompt template as the one fragment of its own."""
-    writer = _Writer(demand)
+    writer = _FragmentWriter(reader)
     if selected.prompt_template:
         writer.source("append", *selected.prompt_template)
-    return Identity(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
+    return PromptFragments(tuple(writer.fragments), tuple(writer.problems), tuple(writer.notices))
 
 
-def _bodies(writer: _Writer, line: tuple[Agent, ...]) -> None:
+def _bodies(writer: _FragmentWriter, line: tuple[Agent, ...]) -> None:
     for one in line:
-        writer.add("body", one.body, one.place.path, writer.demand.layer(one.layer).label, agent=one.id)
+        writer.add("body", one.body, one.place.path, writer.reader.layer(one.layer).label, agent=one.id)

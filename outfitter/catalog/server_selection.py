@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from outfitter.catalog import mcp
-from outfitter.catalog.inheritance import Named
+from outfitter.catalog.inheritance import SelectedId
 from outfitter.catalog.skill_resolution import where
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Server
 from outfitter.model.request import Notice, Problem
 from outfitter.model.value import NamedTuple
@@ -21,7 +21,7 @@ class Selected(NamedTuple):
     notices: tuple[Notice, ...]
 
 
-def select(demand: Demand, named: tuple[Named, ...], disabled: tuple[str, ...]) -> Selected:
+def select(reader: TreeReader, named: tuple[SelectedId, ...], disabled: tuple[str, ...]) -> Selected:
     """The selected servers; an id selected twice is the nearest agent's, at the place where it was selected first."""
     found: dict[str, Server | None] = {}
     problems: dict[Problem, None] = {}
@@ -31,18 +31,18 @@ def select(demand: Demand, named: tuple[Named, ...], disabled: tuple[str, ...]) 
         if one.id in disabled:
             continue
         if one.agent not in spaces:
-            spaces[one.agent] = mcp.servers(demand.trees, (one.agent,) if one.agent else ())
+            spaces[one.agent] = mcp.servers(reader.trees, (one.agent,) if one.agent else ())
         space = spaces[one.agent]
         found[one.id] = space.by_id.get(one.id)
-        for notice in (*_about(one, space), *_absent_paths(demand, space.by_id.get(one.id))):
+        for notice in (*_about(one, space), *_absent_paths(reader, space.by_id.get(one.id))):
             notices[notice] = None
-    for space in spaces.values() or (mcp.servers(demand.trees, ()),):
+    for space in spaces.values() or (mcp.servers(reader.trees, ()),):
         problems.update(dict.fromkeys(space.problems))
         notices.update(dict.fromkeys(space.notices))
     return Selected(tuple(server for server in found.values() if server), tuple(problems), tuple(notices))
 
 
-def _about(one: Named, space: mcp.Servers) -> tuple[Notice, ...]:
+def _about(one: SelectedId, space: mcp.Servers) -> tuple[Notice, ...]:
     about = space.about.get(one.id, ())
     if one.id in space.by_id or about:
         return about
@@ -54,13 +54,13 @@ def _about(one: Named, space: mcp.Servers) -> tuple[Notice, ...]:
     return (Notice("warning", "server-missing", text, did_you_mean(one.id, space.by_id)),)
 
 
-def _absent_paths(demand: Demand, server: Server | None) -> tuple[Notice, ...]:
+def _absent_paths(reader: TreeReader, server: Server | None) -> tuple[Notice, ...]:
     """Paths of another machine in `command` or `args` (V26)."""
     paths = mcp.machine_paths(server) if server else ()
     return tuple(
         Notice("warning", "server-path", f"{path} of MCP server {server.id!r} does not exist here")
         for path in paths
-        if server and not demand.is_present(path)
+        if server and not reader.is_present(path)
     )
 
 

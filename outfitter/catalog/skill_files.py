@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from outfitter.catalog.fields import Fields, Origin, Source
+from outfitter.catalog.fields import Fields, FileSource, KeyOrigin
 from outfitter.catalog.prompts import STATES, locate, refused
 from outfitter.catalog.skills import SkillSite
-from outfitter.catalog.tree_reader import DEEP, Demand
+from outfitter.catalog.tree_reader import DEEP, TreeReader
 from outfitter.model.composition import Part
 from outfitter.model.layers import Document, Entry
 from outfitter.model.request import Notice, Problem
@@ -78,7 +78,7 @@ def _is_sources(value: Any) -> bool:
 _GLOB = re.compile(r"[*?\[]")
 
 
-class Gathered(NamedTuple):
+class SkillFiles(NamedTuple):
     """Files that travel with a skill, sorted by where they land, and what was wrong."""
 
     files: tuple[Part, ...] = ()
@@ -87,28 +87,28 @@ class Gathered(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def gather(demand: Demand, site: SkillSite, document: Document, added: Iterable[Source]) -> Gathered:
+def gather(reader: TreeReader, site: SkillSite, document: Document, added: Iterable[FileSource]) -> SkillFiles:
     """Everything in a skill's folder but its manifest, and what its front matter and the loadout (`added`) put into its sections."""
     files: list[Part] = []
     notices: list[Notice] = []
-    for entry in demand.below(site.layer, site.path):
+    for entry in reader.below(site.layer, site.path):
         inside = entry.path[len(site.path) + 1 :]
         if ".git" in inside.split("/") or entry.path == site.manifest:
             continue
         if entry.kind == "file":
             files.append(Part(entry.target, inside, entry.executable))
         elif entry.kind != "directory":
-            where = demand.place(site.layer, entry.path)
+            where = reader.place(site.layer, entry.path)
             notices.append(Notice("warning", "entry-skipped", f"{where} {STATES[entry.kind]}; skipped"))
-    extras, problems, more = _extras(demand, site, document, tuple(added), {part.path for part in files})
-    return Gathered(tuple(files), extras, problems, (*notices, *more))
+    extras, problems, more = _extras(reader, site, document, tuple(added), {part.path for part in files})
+    return SkillFiles(tuple(files), extras, problems, (*notices, *more))
 
 
 def _extras(
-    demand: Demand, site: SkillSite, document: Document, added: tuple[Source, ...], shipped: set[str]
+    reader: TreeReader, site: SkillSite, document: Document, added: tuple[FileSource, ...], shipped: set[str]
 ) -> tuple[tuple[Part, ...], tuple[Problem, ...], tuple[Notice, ...]]:
     values: Mapping[str, object] = document.value if isinstance(document.value, Mapping) else {}
-    home = Origin(site.layer, document.path, document.positions)
+    home = KeyOrigin(site.layer, document.path, document.positions)
     wanted = {key: value for key in SECTIONS if _names_files(value := values.get(key))}
     fields = Fields(wanted, {}, home)
     landed: dict[str, Part] = {}
@@ -117,7 +117,7 @@ def _extras(
     notices: list[Notice] = []
     for section in SECTIONS:
         for source in (*fields.sources(section), *(added if section == "references" else ())):
-            meant = expand(demand, source, section)
+            meant = expand(reader, source, section)
             problems += meant.problems
             notices += meant.notices
             for base, parts in meant.groups:
@@ -136,7 +136,7 @@ def _names_files(value: object) -> bool:
     return any(isinstance(item, Mapping) and ("file" in item or "repo_file" in item) for item in items)
 
 
-class Meant(NamedTuple):
+class ExpandedSource(NamedTuple):
     """What one source means: by the base name under which each entry lands, its files; and what was wrong."""
 
     groups: tuple[tuple[str, tuple[Part, ...]], ...] = ()
@@ -144,59 +144,59 @@ class Meant(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def expand(demand: Demand, source: Source, section: str) -> Meant:
+def expand(reader: TreeReader, source: FileSource, section: str) -> ExpandedSource:
     """The files that one source means: a file, a whole directory, or what a pattern matches; each lands by its base name."""
     if _GLOB.search(source.path):
-        return _matched(demand, source, section)
-    found = locate(demand, source, "")
-    said = Meant((), (found.problem,) if found.problem else (), (found.notice,) if found.notice else ())
-    return _landed(demand, found.layer, (found.entry,), section) if found.entry else said
+        return _matched(reader, source, section)
+    found = locate(reader, source, "")
+    said = ExpandedSource((), (found.problem,) if found.problem else (), (found.notice,) if found.notice else ())
+    return _landed(reader, found.layer, (found.entry,), section) if found.entry else said
 
 
-def _landed(demand: Demand, layer: int, entries: Iterable[Entry], section: str) -> Meant:
+def _landed(reader: TreeReader, layer: int, entries: Iterable[Entry], section: str) -> ExpandedSource:
     """Files as they are, directories whole; a link in one that leads out or nowhere is left out with a warning."""
     groups: list[tuple[str, tuple[Part, ...]]] = []
     notices: list[Notice] = []
     for entry in entries:
         base = f"{section}/{posixpath.basename(entry.path)}"
-        below = demand.below(layer, entry.path) if entry.kind == "directory" else [entry]
+        below = reader.below(layer, entry.path) if entry.kind == "directory" else [entry]
         inside = len(entry.path)
         parts = (Part(one.target, base + one.path[inside:], one.executable) for one in below if one.kind == "file")
         groups.append((base, tuple(parts)))
         for one in below:
             if one.kind not in ("file", "directory"):
-                text = f"{demand.place(layer, one.path)} {STATES[one.kind]}; skipped"
+                text = f"{reader.place(layer, one.path)} {STATES[one.kind]}; skipped"
                 notices.append(Notice("warning", "entry-skipped", text))
-    return Meant(tuple(groups), (), tuple(notices))
+    return ExpandedSource(tuple(groups), (), tuple(notices))
 
 
-def _matched(demand: Demand, source: Source, section: str) -> Meant:
+def _matched(reader: TreeReader, source: FileSource, section: str) -> ExpandedSource:
     place = source.place
     wrong = refused(source.path)
     if wrong:
-        return Meant((), (Problem(place.path, wrong, place.key, place.at),))
-    layer = demand.repository if source.repository else place.layer
-    matching = _matching(demand, layer, posixpath.normpath(source.path))
-    if matching or demand.wants:
-        return _landed(demand, layer, matching, section)
+        return ExpandedSource((), (Problem(place.path, wrong, place.key, place.at),))
+    layer = reader.repository if source.repository else place.layer
+    matching = _matching(reader, layer, posixpath.normpath(source.path))
+    if matching or reader.missing:
+        return _landed(reader, layer, matching, section)
     text = f"{source.path!r} matches nothing"
     if source.repository:
-        return Meant((), (), (Notice("warning", "repo-file-missing", f"{place.path}: {place.key}: {text}"),))
-    return Meant((), (Problem(place.path, text, place.key, place.at),))
+        return ExpandedSource((), (), (Notice("warning", "repo-file-missing", f"{place.path}: {place.key}: {text}"),))
+    return ExpandedSource((), (Problem(place.path, text, place.key, place.at),))
 
 
-def _matching(demand: Demand, layer: int, pattern: str) -> list[Entry]:
+def _matching(reader: TreeReader, layer: int, pattern: str) -> list[Entry]:
     """The entries that a pattern means, sorted by path; across folders (`**`) only files."""
     first = _GLOB.search(pattern)
     fixed = pattern[: first.start() if first else 0].rpartition("/")[0]
     deep = "**" in pattern
     depth = DEEP if deep else pattern.count("/") - (fixed.count("/") + 1 if fixed else 0) + 1
     if fixed:
-        demand.find(layer, fixed)
-    demand.listed(layer, fixed, depth)
+        reader.find(layer, fixed)
+    reader.listed(layer, fixed, depth)
     kinds = ("file",) if deep else ("file", "directory")
     compiled = _pattern(pattern)
-    entries = demand.layer(layer).entries.items()
+    entries = reader.layer(layer).entries.items()
     return [entry for path, entry in sorted(entries) if entry.kind in kinds and compiled.fullmatch(path)]
 
 

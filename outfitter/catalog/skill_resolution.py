@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from outfitter.catalog.fields import Place, SkillPick, Source
+from outfitter.catalog.fields import FileSource, Place, SkillPick
 from outfitter.catalog.skills import SkillSite, resolve, why_missing
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Skill
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Problem
 from outfitter.model.value import NamedTuple
 
 
-class Loading(NamedTuple):
+class ResolvedSkills(NamedTuple):
     """The skills in order, the flat name of each folder (by physical path), and what was wrong."""
 
     skills: tuple[Skill, ...]
@@ -26,25 +26,25 @@ class _Pick(NamedTuple):
     site: SkillSite
     physical: str
     owner: str
-    references: tuple[Source, ...]
+    references: tuple[FileSource, ...]
 
 
-def skills(demand: Demand, picks: tuple[tuple[SkillPick, str], ...], taken: Mapping[str, str]) -> Loading:
+def skills(reader: TreeReader, picks: tuple[tuple[SkillPick, str], ...], taken: Mapping[str, str]) -> ResolvedSkills:
     """Resolve and gather the picks of a loadout; `taken` are flat names that other folders have already, by physical path."""
     problems: list[Problem] = []
     notices: list[Notice] = []
     chosen: dict[str, _Pick] = {}
     for pick, owner in picks:
-        site = _site(demand, pick, owner, notices)
+        site = _site(reader, pick, owner, notices)
         if site:
-            entry = demand.entry(site.layer, site.path)
+            entry = reader.entry(site.layer, site.path)
             physical = entry.target if entry else site.path
             before = chosen.get(physical)
             references = tuple(dict.fromkeys((*(before.references if before else ()), *pick.references)))
             chosen[physical] = _Pick(site, physical, before.owner if before else owner, references)
     names = _flat_names(list(chosen.values()), taken)
-    made = [_skill(demand, pick, names[pick.physical], problems, notices) for pick in chosen.values()]
-    return Loading(tuple(skill for skill in made if skill), names, tuple(problems), tuple(notices))
+    made = [_skill(reader, pick, names[pick.physical], problems, notices) for pick in chosen.values()]
+    return ResolvedSkills(tuple(skill for skill in made if skill), names, tuple(problems), tuple(notices))
 
 
 def where(place: Place) -> str:
@@ -53,15 +53,15 @@ def where(place: Place) -> str:
     return f"{line}: {place.key}" if place.key else line
 
 
-def _site(demand: Demand, pick: SkillPick, owner: str, notices: list[Notice]) -> SkillSite | None:
-    found = resolve(demand, pick.slug, owner)
+def _site(reader: TreeReader, pick: SkillPick, owner: str, notices: list[Notice]) -> SkillSite | None:
+    found = resolve(reader, pick.slug, owner)
     if found.site is None:
-        if not demand.wants:
-            message, hint = why_missing(demand, pick.slug, owner)
+        if not reader.missing:
+            message, hint = why_missing(reader, pick.slug, owner)
             notices.append(Notice("warning", "skill-missing", f"{where(pick.place)}: {message}", hint))
         return None
     if found.hidden:
-        place = demand.place(found.site.layer, found.site.manifest)
+        place = reader.place(found.site.layer, found.site.manifest)
         notices.append(Notice("notice", "skill-off", f"skill {pick.slug!r} is switched off ({place})"))
         return None
     if found.rivals:
@@ -88,27 +88,27 @@ def _flat_names(picks: list[_Pick], taken: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def skill_of(demand: Demand, site: SkillSite) -> Skill | None:
+def skill_of(reader: TreeReader, site: SkillSite) -> Skill | None:
     """One skill as its tree defines it, under its own name; None where its manifest cannot be read."""
-    entry = demand.entry(site.layer, site.path)
-    return _skill(demand, _Pick(site, entry.target if entry else site.path, "", ()), site.leaf, [], [])
+    entry = reader.entry(site.layer, site.path)
+    return _skill(reader, _Pick(site, entry.target if entry else site.path, "", ()), site.leaf, [], [])
 
 
-def _skill(demand: Demand, pick: _Pick, name: str, problems: list[Problem], notices: list[Notice]) -> Skill | None:
+def _skill(reader: TreeReader, pick: _Pick, name: str, problems: list[Problem], notices: list[Notice]) -> Skill | None:
     from outfitter.catalog.skill_files import gather, manifest
 
-    document = demand.document(pick.site.layer, pick.site.manifest, "markdown")
+    document = reader.document(pick.site.layer, pick.site.manifest, "markdown")
     if document is None:
         return None
     problems += document.problems
     notices += document.notices
     if document.problems:
         return None
-    gathered = gather(demand, pick.site, document, pick.references)
+    gathered = gather(reader, pick.site, document, pick.references)
     problems += gathered.problems
     notices += gathered.notices
     for part in (*gathered.files, *gathered.extras):
-        demand.digest(part.source)
+        reader.digest(part.source)
     description = _description(document)
     if not description:
         text = f"{document.path}: no description; programs drop a skill without one"
@@ -118,7 +118,7 @@ def _skill(demand: Demand, pick: _Pick, name: str, problems: list[Problem], noti
         source=pick.physical,
         manifest=manifest(name, document),
         description=description,
-        layer=demand.layer(pick.site.layer).label,
+        layer=reader.layer(pick.site.layer).label,
         agent=pick.owner,
         files=gathered.files,
         extras=gathered.extras,

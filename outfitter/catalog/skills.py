@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from outfitter.catalog.fields import is_readable
-from outfitter.catalog.tree_reader import DEEP, Demand
+from outfitter.catalog.tree_reader import DEEP, TreeReader
 from outfitter.model.value import NamedTuple
 
 CATEGORY_LEVELS = 4
@@ -35,118 +35,116 @@ class Resolved(NamedTuple):
     hidden: bool = False
 
 
-def sites_in(demand: Demand, layer: int, base: str) -> list[SkillSite]:
+def sites_in(reader: TreeReader, layer: int, base: str) -> list[SkillSite]:
     """Every skill below a base folder, categories entered, in order of path; the same folder met twice counts once."""
-    memo = demand.memo.get((layer, base))
-    if memo is None:
-        memo = demand.memo[(layer, base)] = list(_walk(demand, layer, base, "", CATEGORY_LEVELS))
-    return list(memo)
+    return list(reader.cached(("skills", layer, base), lambda: _walk(reader, layer, base, "", CATEGORY_LEVELS)))
 
 
-def _walk(demand: Demand, layer: int, base: str, prefix: str, levels: int) -> list[SkillSite]:
+def _walk(reader: TreeReader, layer: int, base: str, prefix: str, levels: int) -> list[SkillSite]:
     found: list[SkillSite] = []
-    for name in demand.children(layer, f"{base}/{prefix}".rstrip("/")):
+    for name in reader.children(layer, f"{base}/{prefix}".rstrip("/")):
         qualified = f"{prefix}{name}"
         path = f"{base}/{qualified}"
-        if not is_readable(name) or not demand.is_folder(layer, path):
+        if not is_readable(name) or not reader.is_folder(layer, path):
             continue
-        manifest = manifest_of(demand, layer, path)
+        manifest = manifest_of(reader, layer, path)
         if manifest:
             found.append(SkillSite(layer, base, qualified, name, manifest))
-        elif levels > 1 and _has_folders(demand, layer, path) and demand.listed(layer, path, DEEP):
-            found += _walk(demand, layer, base, qualified + "/", levels - 1)
+        elif levels > 1 and _has_folders(reader, layer, path) and reader.listed(layer, path, DEEP):
+            found += _walk(reader, layer, base, qualified + "/", levels - 1)
     return found
 
 
-def _has_folders(demand: Demand, layer: int, path: str) -> bool:
-    return any(demand.is_folder(layer, f"{path}/{name}") for name in demand.children(layer, path))
+def _has_folders(reader: TreeReader, layer: int, path: str) -> bool:
+    return any(reader.is_folder(layer, f"{path}/{name}") for name in reader.children(layer, path))
 
 
-def manifest_of(demand: Demand, layer: int, path: str) -> str:
+def manifest_of(reader: TreeReader, layer: int, path: str) -> str:
     """The path of a skill folder's manifest, "" where the folder is no skill."""
-    return next((f"{path}/{name}" for name in MANIFESTS if demand.is_file(layer, f"{path}/{name}")), "")
+    return next((f"{path}/{name}" for name in MANIFESTS if reader.is_file(layer, f"{path}/{name}")), "")
 
 
-def bases(demand: Demand, owner: str) -> list[tuple[int, str]]:
+def bases(reader: TreeReader, owner: str) -> list[tuple[int, str]]:
     """Where a slug that `owner` declared is looked for, in order: its own `skills/` of every layer, then the shared ones."""
-    layers = range(len(demand.trees))
+    layers = range(len(reader.trees))
     own = [(layer, f"agents/{owner}/skills") for layer in layers] if owner else []
     for layer, _ in own:
-        if demand.is_folder(layer, f"agents/{owner}/skills"):
-            demand.listed(layer, f"agents/{owner}", DEEP)
+        if reader.is_folder(layer, f"agents/{owner}/skills"):
+            reader.listed(layer, f"agents/{owner}", DEEP)
     return own + [(layer, "skills") for layer in layers]
 
 
-def resolve(demand: Demand, slug: str, owner: str) -> Resolved:
+def resolve(reader: TreeReader, slug: str, owner: str) -> Resolved:
     """The skill that a slug in `owner`'s loadout means."""
-    places = bases(demand, owner)
+    places = bases(reader, owner)
     for layer, base in places:
-        found = _in_layer(demand, layer, base, slug)
+        found = _in_layer(reader, layer, base, slug)
         if found:
-            return _shown(demand, found)
-    named = [site for layer, base in places for site in _by_name(demand, layer, base, slug)]
-    return _shown(demand, Resolved(named[0])) if named else Resolved(None)
+            return _shown(reader, found)
+    named = [site for layer, base in places for site in _by_name(reader, layer, base, slug)]
+    return _shown(reader, Resolved(named[0])) if named else Resolved(None)
 
 
-def _in_layer(demand: Demand, layer: int, base: str, slug: str) -> Resolved | None:
+def _in_layer(reader: TreeReader, layer: int, base: str, slug: str) -> Resolved | None:
     path = f"{base}/{slug}"
-    manifest = manifest_of(demand, layer, path)
+    manifest = manifest_of(reader, layer, path)
     if manifest:
         return Resolved(SkillSite(layer, base, slug, slug.rpartition("/")[2], manifest))
     if "/" in slug:
         parts = slug.split("/")
-        if len(parts) <= CATEGORY_LEVELS and demand.is_folder(layer, f"{base}/{parts[0]}"):
-            demand.listed(layer, f"{base}/{parts[0]}", DEEP)
+        if len(parts) <= CATEGORY_LEVELS and reader.is_folder(layer, f"{base}/{parts[0]}"):
+            reader.listed(layer, f"{base}/{parts[0]}", DEEP)
         return None
-    fitting = _leaves(demand, layer, base).get(slug, [])
-    physical = {_physical(demand, site): site for site in reversed(fitting)}
+    fitting = _leaves(reader, layer, base).get(slug, [])
+    physical = {_physical(reader, site): site for site in reversed(fitting)}
     if not physical:
         return None
     first = fitting[0]
     return Resolved(first, tuple(site.path for site in fitting) if len(physical) > 1 else ())
 
 
-def _leaves(demand: Demand, layer: int, base: str) -> dict[str, list[SkillSite]]:
-    key = ("leaves", layer, base)
-    if key not in demand.memo:
+def _leaves(reader: TreeReader, layer: int, base: str) -> dict[str, list[SkillSite]]:
+    """The skills of a base folder by the last part of their path."""
+
+    def by_leaf() -> dict[str, list[SkillSite]]:
         leaves: dict[str, list[SkillSite]] = {}
-        for site in sites_in(demand, layer, base):
+        for site in sites_in(reader, layer, base):
             leaves.setdefault(site.leaf, []).append(site)
-        demand.memo[key] = leaves
-    found: dict[str, list[SkillSite]] = demand.memo[key]
-    return found
+        return leaves
+
+    return reader.cached(("skills by leaf", layer, base), by_leaf)
 
 
-def winner(demand: Demand, site: SkillSite) -> SkillSite:
+def winner(reader: TreeReader, site: SkillSite) -> SkillSite:
     """The skill of a higher layer that a site's spelling means, else the site itself."""
     for layer in range(site.layer):
-        found = _in_layer(demand, layer, site.base, site.qualified)
+        found = _in_layer(reader, layer, site.base, site.qualified)
         if found and found.site:
             return found.site
     return site
 
 
-def _physical(demand: Demand, site: SkillSite) -> str:
-    entry = demand.entry(site.layer, site.path)
+def _physical(reader: TreeReader, site: SkillSite) -> str:
+    entry = reader.entry(site.layer, site.path)
     return entry.target if entry else site.path
 
 
-def _by_name(demand: Demand, layer: int, base: str, word: str) -> list[SkillSite]:
+def _by_name(reader: TreeReader, layer: int, base: str, word: str) -> list[SkillSite]:
     """The one skill of a layer whose front matter has this `name` (V9)."""
-    found = [site for site in sites_in(demand, layer, base) if _name(demand, site) == word]
+    found = [site for site in sites_in(reader, layer, base) if _name(reader, site) == word]
     return found if len(found) == 1 else []
 
 
-def _name(demand: Demand, site: SkillSite) -> str:
-    document = demand.document(site.layer, site.manifest, "markdown")
+def _name(reader: TreeReader, site: SkillSite) -> str:
+    document = reader.document(site.layer, site.manifest, "markdown")
     value = document.value if document else None
     return str(value.get("name") or "") if isinstance(value, Mapping) else ""
 
 
-def _shown(demand: Demand, found: Resolved) -> Resolved:
+def _shown(reader: TreeReader, found: Resolved) -> Resolved:
     if found.site is None:
         return found
-    document = demand.document(found.site.layer, found.site.manifest, "markdown")
+    document = reader.document(found.site.layer, found.site.manifest, "markdown")
     return found._replace(hidden=bool(document and is_off(document.value)))
 
 
@@ -156,32 +154,32 @@ def is_off(value: object) -> bool:
     return enabled is not None and str(enabled).strip().lower() in ("false", "no", "off", "0")
 
 
-def why_missing(demand: Demand, slug: str, owner: str) -> tuple[str, str]:
+def why_missing(reader: TreeReader, slug: str, owner: str) -> tuple[str, str]:
     """Message and hint for a slug that resolves nowhere: a flat file (V8), a name that is no id (V10), or the nearest known ones."""
     from outfitter.model.wording import did_you_mean
 
-    for layer, base in bases(demand, owner):
-        if demand.is_file(layer, f"{base}/{slug}.md"):
-            where = demand.place(layer, f"{base}/{slug}.md")
+    for layer, base in bases(reader, owner):
+        if reader.is_file(layer, f"{base}/{slug}.md"):
+            where = reader.place(layer, f"{base}/{slug}.md")
             return f"{where} is a file, not a skill", f"move it to {base}/{slug}/SKILL.md"
-        entry = demand.entry(layer, f"{base}/{slug}")
+        entry = reader.entry(layer, f"{base}/{slug}")
         if entry and entry.kind in ("outside", "dangling"):
             return f"skill {slug!r} is not in reach: its link is skipped", ""
     known = {
         name
-        for layer, base in bases(demand, owner)
-        for site in sites_in(demand, layer, base)
+        for layer, base in bases(reader, owner)
+        for site in sites_in(reader, layer, base)
         for name in (site.leaf, site.qualified)
     }
     hint = did_you_mean(slug, known, "outfitter list skills shows them")
     return f"skill {slug!r} is found in no layer", hint
 
 
-def visible(demand: Demand) -> list[SkillSite]:
+def visible(reader: TreeReader) -> list[SkillSite]:
     """Shared skills of the project's and the home's tree: what a harness may read by itself (V3)."""
     return [
         site
-        for layer, tree in enumerate(demand.trees)
+        for layer, tree in enumerate(reader.trees)
         if tree.kind in ("project", "home")
-        for site in sites_in(demand, layer, "skills")
+        for site in sites_in(reader, layer, "skills")
     ]

@@ -1,13 +1,14 @@
 """Looking into layers while noting what was not read yet, so that a launch reads an agent's closure and nothing else.
 
-The resolvers of this package ask a `Demand` for names, documents and digests. What is missing is noted in `wants`; the
+The resolvers of this package ask a `TreeReader` for names, documents and digests. What is missing is noted in `wants`; the
 `load layers` stage reads it and asks again until nothing is wanted. `compose` asks for the last time, of complete layers.
 """
 
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import TypeVar, cast
 
 from outfitter.model.layers import Document, DocumentForm, Entry, Layer, Layers
 from outfitter.model.value import NamedTuple
@@ -15,11 +16,13 @@ from outfitter.model.value import NamedTuple
 # Deep enough for every tree that people write; a listing this deep counts as the whole.
 DEEP = 48
 
+Found = TypeVar("Found")
+
 # Marks the key of a document that was read as plain text: the same file may be needed with its front matter, too.
 TEXT = "\0text"
 
 
-class Wants(NamedTuple):
+class Missing(NamedTuple):
     """What to read next: documents as (layer, path) → form, listings as (layer, path) → depth, digests and contents by
     physical path, and paths of which to know whether they exist."""
 
@@ -33,23 +36,29 @@ class Wants(NamedTuple):
         return any(self[:])
 
 
-class Demand:
+class TreeReader:
     """Layers with a memory of what was asked in vain. Layers are numbered in order of precedence; the repository comes last."""
 
-    def __init__(self, layers: Layers, before: Demand | None = None) -> None:
-        """`layers` as far as they have been read; `before` is the demand over them when less had been."""
+    def __init__(self, layers: Layers, before: TreeReader | None = None) -> None:
+        """`layers` as far as they have been read; `before` is the reader over them when less had been."""
         self.layers = layers
         self.trees: tuple[Layer, ...] = layers.trees
         self.repository = len(layers.trees)
-        self.wants = Wants({}, {}, set(), set(), set())
+        self.missing = Missing({}, {}, set(), set(), set())
         self.numbered: tuple[Layer, ...] = (*layers.trees, *((layers.repository,) if layers.repository else ()))
-        self.memo: dict[Any, Any] = {}
+        self._cache: dict[Hashable, object] = {}
         self.index = {n: layer.names for n, layer in enumerate(self.numbered) if layer.names is not None}
         if before is not None:
             known = before.index.items()
             self.index.update(
                 {n: names for n, names in known if self.numbered[n].entries is before.numbered[n].entries}
             )
+
+    def cached(self, key: Hashable, find: Callable[[], Found]) -> Found:
+        """Return what `find` returns, called once for each key; the key's first part names what is cached."""
+        if key not in self._cache:
+            self._cache[key] = find()
+        return cast(Found, self._cache[key])
 
     def layer(self, number: int) -> Layer:
         """A layer by its number."""
@@ -106,7 +115,7 @@ class Demand:
             if not here:
                 break
             here, levels = posixpath.dirname(here), levels + 1
-        self.wants.listings[(number, path)] = max(depth, self.wants.listings.get((number, path), 0))
+        self.missing.listings[(number, path)] = max(depth, self.missing.listings.get((number, path), 0))
         return False
 
     def find(self, number: int, path: str) -> Entry | None:
@@ -128,28 +137,28 @@ class Demand:
         key = path + TEXT if form == "text" else path
         found = known.get(path) or known.get(key)
         if found is None and self.is_file(number, path):
-            self.wants.documents[(number, key)] = form
+            self.missing.documents[(number, key)] = form
         return found
 
     def digest(self, physical: str) -> str:
         """A file's BLAKE3 in hex, "" while it is wanted."""
         found = self.layers.digests.get(physical)
         if found is None:
-            self.wants.digests.add(physical)
+            self.missing.digests.add(physical)
         return found or ""
 
     def content(self, physical: str) -> bytes:
         """A small file's bytes, b"" while they are wanted."""
         found = self.layers.contents.get(physical)
         if found is None:
-            self.wants.contents.add(physical)
+            self.missing.contents.add(physical)
         return found or b""
 
     def is_present(self, path: str) -> bool:
         """Whether something stands at an absolute path; True while that is wanted."""
         found = self.layers.present.get(path)
         if found is None:
-            self.wants.present.add(path)
+            self.missing.present.add(path)
         return found is not False
 
     def place(self, number: int, path: str) -> str:

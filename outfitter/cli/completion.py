@@ -6,7 +6,7 @@ import argparse
 from importlib import import_module
 
 from outfitter.catalog.inventory import rows
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.commands import COMMANDS
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
@@ -19,7 +19,7 @@ def completion_words(kind: str, context: Context) -> list[str]:
     if kind == "agents":
         return fold(
             tree(context, None, "names"),
-            lambda read: sorted(row.id for row in rows(Demand(read[0]), read[1], "agents")),
+            lambda read: sorted(row.id for row in rows(TreeReader(read[0]), read[1], "agents")),
             lambda _: [],
         )
     if kind == "runs":

@@ -13,7 +13,7 @@ from outfitter.catalog.dump_files import write_dump
 from outfitter.catalog.dump_text import Dump
 from outfitter.catalog.dump_tree import dump_agent, dump_tree
 from outfitter.catalog.layer_warnings import FILES
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, tree
@@ -52,15 +52,15 @@ def main(words: list[str], context: Context) -> int:
 
 
 def _dump(context: Context, agent: str | None, layers: Layers, settings: Settings) -> Outcome[Dump]:
-    demand = Demand(layers)
+    reader = TreeReader(layers)
     if agent is None:
         # Part of a file that cannot be read would be passed on as if it were all of it.
-        agents = [one for name in sites(demand) if (one := agent_of(demand, name))]
+        agents = [one for name in sites(reader) if (one := agent_of(reader, name))]
         files = [layer.documents[name] for layer in layers.trees for name in FILES if name in layer.documents]
         found = (*(one.problems for one in files), *(one.problems for one in agents))
         problems = tuple(problem for some in found for problem in some)
-        return Failure(CompositionFailed("", problems=problems)) if problems else Success(dump_tree(demand, settings))
-    return composed(layers, settings, agent, context.ambient.env).map(lambda made: dump_agent(demand, settings, made))
+        return Failure(CompositionFailed("", problems=problems)) if problems else Success(dump_tree(reader, settings))
+    return composed(layers, settings, agent, context.ambient.env).map(lambda made: dump_agent(reader, settings, made))
 
 
 def _write(options: argparse.Namespace, context: Context, out: str, dump: Dump) -> int:

@@ -6,10 +6,10 @@ import argparse
 from typing import Any
 
 from outfitter.catalog.agent_lookup import chosen_name
-from outfitter.catalog.inheritance import lineage
-from outfitter.catalog.inventory import KINDS, Row, common, rows, rows_of
+from outfitter.catalog.inheritance import line_of
+from outfitter.catalog.inventory import KINDS, Resource, common, rows, rows_of
 from outfitter.catalog.layer_warnings import ambiguities, layer_notices
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import tree
@@ -46,40 +46,42 @@ def main(words: list[str], context: Context) -> int:
 
 
 def _list(options: argparse.Namespace, context: Context, layers: Layers, settings: Settings) -> int:
-    demand = Demand(layers)
+    reader = TreeReader(layers)
     if options.agent:
-        line, error = lineage(demand, options.agent)
+        line, error = line_of(reader, options.agent)
         if error or not line:
             return context.fail(error or CompositionFailed(f"agent {options.agent!r} not found"), options.json)
     kinds = (options.kind,) if options.kind else KINDS
     found = {
-        kind: rows_of(demand, settings, kind, options.agent) if options.agent else rows(demand, settings, kind)
+        kind: rows_of(reader, settings, kind, options.agent) if options.agent else rows(reader, settings, kind)
         for kind in kinds
     }
-    notices = (*settings.notices, *layer_notices(demand), *ambiguities(demand, settings))
+    notices = (*settings.notices, *layer_notices(reader), *ambiguities(reader, settings))
     if options.json:
-        context.console.document(_document(demand, layers, found, notices))
+        context.console.document(_document(reader, layers, found, notices))
         return 0
     for notice in notices:
         context.console.say(notice)
-    _print(context, demand, settings, found, bool(options.kind))
+    _print(context, reader, settings, found, bool(options.kind))
     return 0
 
 
-def _print(context: Context, demand: Demand, settings: Settings, found: dict[str, list[Row]], single: bool) -> None:
+def _print(
+    context: Context, reader: TreeReader, settings: Settings, found: dict[str, list[Resource]], single: bool
+) -> None:
     blocks = [[kind, *_lines(listed)] if not single else _lines(listed) for kind, listed in found.items() if listed]
     if not single:
         blocks += [
             [
                 f"context: {one.name}, {counted(one.size, 'byte')}, joins every run  [{one.layer}]"
-                for one in common(demand)
+                for one in common(reader)
             ]
         ]
     text = "\n\n".join("\n".join(block) for block in blocks if block)
     if text:
         context.console.data(text)
     if not found.get("agents", True):
-        fold(chosen_name(demand, settings, None), lambda _: None, lambda error: _no_agents(context, error))
+        fold(chosen_name(reader, settings, None), lambda _: None, lambda error: _no_agents(context, error))
 
 
 def _no_agents(context: Context, error: LaunchError) -> None:
@@ -89,13 +91,13 @@ def _no_agents(context: Context, error: LaunchError) -> None:
         context.console.say(Notice("notice", "no-agents", text, error.hint))
 
 
-def _lines(found: list[Row]) -> list[str]:
+def _lines(found: list[Resource]) -> list[str]:
     names = [one_line(f"{row.agent}: {row.id}" if row.agent else row.id) for row in found]
     width = max((len(name) for name in names), default=0)
     return [f"  {name:<{width}}  {_about(row)}".rstrip() for name, row in zip(names, found, strict=True)]
 
 
-def _about(row: Row) -> str:
+def _about(row: Resource) -> str:
     flags = f"({', '.join(row.flags)}) " if row.flags else ""
     text = one_line(" ".join(row.description.split()))
     short = text if len(text) <= DESCRIPTION_WIDTH else text[: DESCRIPTION_WIDTH - 1] + "…"
@@ -103,17 +105,17 @@ def _about(row: Row) -> str:
 
 
 def _document(
-    demand: Demand, layers: Layers, found: dict[str, list[Row]], notices: tuple[Notice, ...]
+    reader: TreeReader, layers: Layers, found: dict[str, list[Resource]], notices: tuple[Notice, ...]
 ) -> dict[str, Any]:
     return {
         "layers": [{"kind": one.kind, "label": one.label, "root": one.root} for one in layers.trees],
         **{kind: [_row(row) for row in listed] for kind, listed in found.items()},
-        "context": [one._asdict() for one in common(demand)],
+        "context": [one._asdict() for one in common(reader)],
         "notices": [notice_json(notice) for notice in notices],
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Resource) -> dict[str, Any]:
     plain = {"id": row.id, "description": row.description, "layer": row.layer, "path": row.path}
     more = (
         {"agent": row.agent}

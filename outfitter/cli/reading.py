@@ -8,7 +8,7 @@ from functools import partial
 from attrs import evolve
 
 from outfitter.catalog.assembly import assemble_from, registry_of
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.host import Sources
 from outfitter.model.composition import Composition
@@ -52,16 +52,16 @@ def composed(layers: Layers, settings: Settings, agent: str | None, env: Mapping
 
     Its notices are those of the settings, too.
     """
-    made = composed_from(Demand(layers), settings, agent, env)
+    made = composed_from(TreeReader(layers), settings, agent, env)
     return made.map(lambda one: evolve(one, notices=tuple(dict.fromkeys((*settings.notices, *one.notices)))))
 
 
 def composed_from(
-    demand: Demand, settings: Settings, agent: str | None, env: Mapping[str, str]
+    reader: TreeReader, settings: Settings, agent: str | None, env: Mapping[str, str]
 ) -> Outcome[Composition]:
     """The same over layers that many compositions share."""
-    variables = (provider.get("apiKey") for provider in registry_of(demand).providers.values())
+    variables = (provider.get("apiKey") for provider in registry_of(reader).providers.values())
     names = [variable[1:] for variable in variables if isinstance(variable, str) and variable.startswith("$")]
     return assemble_from(
-        demand, settings, agent, {**dict.fromkeys(names, "set"), **{k: v for k, v in env.items() if v}}
+        reader, settings, agent, {**dict.fromkeys(names, "set"), **{k: v for k, v in env.items() if v}}
     )

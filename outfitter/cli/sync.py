@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from outfitter.catalog.layer_warnings import ambiguities
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import settled, tree
@@ -70,7 +70,7 @@ def _ambiguities(context: Context) -> None:
     """Say which of rival sources wins, now that all are here (spec/10, Resources)."""
 
     def say(read: tuple[Layers, Settings]) -> None:
-        for notice in ambiguities(Demand(read[0]), read[1]):
+        for notice in ambiguities(TreeReader(read[0]), read[1]):
             context.console.say(notice)
 
     fold(tree(context, None, "names"), say, lambda _: None)

@@ -11,7 +11,7 @@ from outfitter.catalog.agent_lookup import chosen_name, runnable
 from outfitter.catalog.agents import agent, sites
 from outfitter.catalog.layer_warnings import ambiguities, layer_notices
 from outfitter.catalog.lint import Finding, file_findings, of_notice, of_problem, tree_findings
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed_from, tree
@@ -56,21 +56,21 @@ def _refused(options: argparse.Namespace, context: Context, error: LaunchError) 
 
 
 def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[Finding]:
-    demand = Demand(layers)
-    yield from map(of_notice, (*settings.notices, *layer_notices(demand), *ambiguities(demand, settings)))
+    reader = TreeReader(layers)
+    yield from map(of_notice, (*settings.notices, *layer_notices(reader), *ambiguities(reader, settings)))
     yield from _strategies(settings)
-    yield from tree_findings(demand)
-    yield from file_findings(demand)
+    yield from tree_findings(reader)
+    yield from file_findings(reader)
     if settings.values.get("default_agent"):
-        yield from fold(runnable(demand, settings, None), lambda _: [], _errors)
-    elif not sites(demand):
-        yield from fold(chosen_name(demand, settings, None), lambda _: [], _notes)
-    for name in sites(demand):
-        one = agent(demand, name)
+        yield from fold(runnable(reader, settings, None), lambda _: [], _errors)
+    elif not sites(reader):
+        yield from fold(chosen_name(reader, settings, None), lambda _: [], _notes)
+    for name in sites(reader):
+        one = agent(reader, name)
         if one is None or one.abstract or not one.enabled:
             yield from map(of_problem, one.problems if one else ())
             continue
-        outcome = composed_from(demand, settings, name, context.ambient.env)
+        outcome = composed_from(reader, settings, name, context.ambient.env)
         yield from fold(outcome, _composed, _errors)
 
 

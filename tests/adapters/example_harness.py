@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from returns.result import Success
 
-from outfitter.adapters import Adapter, Wants
+from outfitter.adapters import Adapter, FactsRequest
 from outfitter.adapters.controls import effective_controls, unsupported_control
 from outfitter.model.composition import Composition
 from outfitter.model.projection import Facts, Generated, LaunchPlan, ProjectionPlan
@@ -74,7 +74,7 @@ ADAPTER = Adapter(
     install="put example on PATH",
     elements=_PROJECTED,
     state_paths=state_paths,
-    wants=lambda _request, _settings, _native: Wants(),
+    first_facts=lambda _request, _settings, _native: FactsRequest(),
     unsupported_elements=unsupported_elements,
     plan=plan,
 )

@@ -162,7 +162,7 @@ def test_run_12_the_state_file_of_a_relocated_or_looked_through_directory(variab
     env = {"HOME": HOME} | ({"CLAUDE_CONFIG_DIR": variable} if variable else {})
     asked = evolve(request(isolated=True), ambient=evolve(request().ambient, env=env))
     assert state_file(asked, where) == expected
-    assert expected in ADAPTER.further(asked, settings(), facts(native=where)).files
+    assert expected in ADAPTER.more_facts(asked, settings(), facts(native=where)).files
     made = plan(composition(), asked, known=facts(native=where))
     assert [bridge.durable for bridge in made.bridges if bridge.rule == "member"] == [expected]
     assert made.launch.env_set["CLAUDE_CONFIG_DIR"].startswith("/tmp/")

@@ -269,7 +269,7 @@ def test_006_5_21_an_inherited_run_seeds_nothing_copies_nothing_back_and_does_no
     made = plan(composition(body()))
     assert (made.seeds, made.bridges, made.strategies.declared) == ((), (), ())
     assert ".claude.json" not in paths(made)
-    wanted = ADAPTER.further(request(), settings(), facts())
+    wanted = ADAPTER.more_facts(request(), settings(), facts())
     assert not [path for path in wanted.files if path.startswith(HOME)]
 
 

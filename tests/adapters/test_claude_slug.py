@@ -57,11 +57,11 @@ def test_slg_05_short_names_are_certain():
 def test_slg_05_the_adapter_asks_for_folders_then_for_the_heads_of_those_alike():
     asked = evolve(request(isolated=True), ambient=evolve(request().ambient, cwd=LONG))
     projects, other = NATIVE + "/projects", slug(LONG)[:LONGEST] + "-zzz"
-    first = ADAPTER.further(asked, settings(), facts())
+    first = ADAPTER.more_facts(asked, settings(), facts())
     assert projects in first.listings
     assert first.heads == ()
     listed = facts(listings={projects: ("-w", other)})
-    assert ADAPTER.further(asked, settings(), listed).heads == (f"{projects}/{other}",)
+    assert ADAPTER.more_facts(asked, settings(), listed).heads == (f"{projects}/{other}",)
     known = evolve(listed, heads={f"{projects}/{other}": transcript(LONG)})
     assert [seed.path for seed in plan(composition(), asked, known=known).seeds][1:] == [f"projects/{other}/"]
 

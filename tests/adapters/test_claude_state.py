@@ -90,7 +90,7 @@ def test_an_inherited_run_declares_unknown_alone_but_settings_may_name_the_rest(
 def test_paths_wants_and_plan_agree_on_the_strategy(text, asked):
     known = facts(help=text)
     alone = len(paths(asked, known)) > 1
-    wanted = ADAPTER.further(asked, settings(), known).files
+    wanted = ADAPTER.more_facts(asked, settings(), known).files
     assert any(path.endswith("/.claude.json") for path in wanted) is alone
     made = plan(composition(), asked, known=known)
     assert ("CLAUDE_CONFIG_DIR" in made.launch.env_set) is alone

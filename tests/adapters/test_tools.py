@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.adapters.tools import NATIVE, OTHERS, PORTABLE, Limits, limits, native_name, unknown_notices
+from outfitter.adapters.tools import NATIVE, OTHERS, PORTABLE, ToolLimits, limits, native_name, unknown_notices
 from outfitter.model.composition import Tools
 
 ANTIGRAVITY = (
@@ -47,13 +47,13 @@ def test_native_names_are_accepted_and_keep_their_spelling() -> None:
 
 
 def test_deny_wins_whatever_the_spelling() -> None:
-    assert limits(Tools(("read", "bash"), ("Bash",)), "pi") == Limits(("read",), ("bash",))
+    assert limits(Tools(("read", "bash"), ("Bash",)), "pi") == ToolLimits(("read",), ("bash",))
     assert limits(Tools(("run_command",), ("shell",)), "claude").allow == ()
 
 
 def test_nothing_left_is_no_tools_and_never_all() -> None:
     """V12: an allow list of unknown words is no tools; an empty list too; no list at all is no limit."""
-    assert limits(Tools(("send_message",)), "pi") == Limits((), (), ("send_message",))
+    assert limits(Tools(("send_message",)), "pi") == ToolLimits((), (), ("send_message",))
     assert limits(Tools(()), "pi").allow == ()
     assert limits(Tools(None), "pi").allow is None
 
@@ -78,7 +78,7 @@ def test_a_denied_server_takes_its_tools_along() -> None:
 
 
 def test_an_argument_pattern_is_kept_apart() -> None:
-    assert limits(Tools(None, ("Bash(rm:*)",)), "claude") == Limits(None, (), (), ("Bash(rm:*)",))
+    assert limits(Tools(None, ("Bash(rm:*)",)), "claude") == ToolLimits(None, (), (), ("Bash(rm:*)",))
 
 
 WORDS = st.sampled_from([*PORTABLE, *(w for w, _ in ANTIGRAVITY), "Bash", "nosuch", "mcp", "mcp__s__t", "Task"])

@@ -7,7 +7,7 @@ from attrs import evolve
 from returns.result import Failure
 
 from outfitter.catalog.lint import of_notice, of_problem, tree_findings
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.edges import sources as edge
 from outfitter.edges.documents import documents
 from outfitter.host import Sources
@@ -116,7 +116,7 @@ class Stand:
         request = self.request()
         layers = self.layers(request, "all")
         settings = self.settings(layers)
-        return [*map(of_notice, settings.notices), *tree_findings(Demand(layers))]
+        return [*map(of_notice, settings.notices), *tree_findings(TreeReader(layers))]
 
 
 def summary(made):

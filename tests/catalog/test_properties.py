@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outfitter.catalog.dump_files import write_dump
 from outfitter.catalog.dump_tree import dump_agent, dump_tree
-from outfitter.catalog.tree_reader import Demand
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Composition
 from tests.catalog.stand import Stand, summary
 from tests.catalog.strategies import AGENTS, LAYERS, graphs, stacks
@@ -122,7 +122,7 @@ def test_a_dumped_closure_composes_to_the_same_digest(files, name):
             return
         request = stand.request(name)
         layers = stand.layers(request, "all")
-        dump = dump_agent(Demand(layers), stand.settings(layers), made)
+        dump = dump_agent(TreeReader(layers), stand.settings(layers), made)
         with tempfile.TemporaryDirectory() as other:
             again = Stand(other)
             write_dump(str(again.project / ".agents"), dump.files)
@@ -155,8 +155,8 @@ def test_a_dumped_tree_is_the_effective_one_and_always_the_same_bytes(files, nam
     with standing(files) as stand:
         request = stand.request()
         layers = stand.layers(request, "all")
-        dump = dump_tree(Demand(layers), stand.settings(layers))
-        assert dump == dump_tree(Demand(stand.layers(request, "all")), stand.settings(layers))
+        dump = dump_tree(TreeReader(layers), stand.settings(layers))
+        assert dump == dump_tree(TreeReader(stand.layers(request, "all")), stand.settings(layers))
         with tempfile.TemporaryDirectory() as other:
             again = Stand(other)
             write_dump(str(again.project / ".agents"), dump.files)

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve
 from returns.result import Failure
 
-from outfitter.adapters import Adapter, Wants
+from outfitter.adapters import Adapter, FactsRequest
 from outfitter.adapters.claude.arguments import (
     APPEND_FILE,
     APPENDED_FILE,
@@ -64,17 +64,17 @@ from outfitter.model.value import NamedTuple
 from outfitter.railway import Outcome
 
 
-def wants(_request: Request, _settings: Settings, _native: str) -> Wants:
+def first_facts(_request: Request, _settings: Settings, _native: str) -> FactsRequest:
     """First the program's own word on what it can do: everything else depends on it."""
-    return Wants(help=("--help",))
+    return FactsRequest(help=("--help",))
 
 
-def further(request: Request, settings: Settings, facts: Facts) -> Wants:
+def more_facts(request: Request, settings: Settings, facts: Facts) -> FactsRequest:
     """The rest. An inherited run does not even look at the durable login, state or history (006.5.21)."""
     context = tuple(posixpath.join(facts.project_root, name) for name in CONTEXT_FILES)
     directories = skill_directories(request, facts)
     servers = tuple(posixpath.join(facts.project_root, name) for name in SERVER_FILES)
-    shared = Wants(
+    shared = FactsRequest(
         files=(*context, servers[0], *folded_files(request.passthrough, request.ambient.cwd)),
         listings=directories,
         real=(*servers, *native_skill_places(directories, facts)),
@@ -84,7 +84,7 @@ def further(request: Request, settings: Settings, facts: Facts) -> Wants:
     projects = posixpath.join(facts.native, "projects")
     long = len(slug(request.ambient.cwd)) > LONGEST
     login = (facts.native,) if request.ambient.platform == "darwin" else ()
-    return Wants(
+    return FactsRequest(
         files=(*shared.files, state_file(request, facts.native)),
         listings=(*shared.listings, *login, *((projects,) if long else ())),
         real=shared.real,
@@ -116,7 +116,7 @@ ELEMENTS = ("identity", "skills", "subagents", "mcp", "model", "thinking", "tool
 SERVERS_FILE = "mcp.json"
 
 
-class State(NamedTuple):
+class InitialState(NamedTuple):
     """What a run starts from and merges back: nothing at all where it is inherited (006.5.21)."""
 
     strategies: Strategies
@@ -158,7 +158,7 @@ def unsupported_elements(composition: Composition) -> tuple[str, ...]:
 
 class _Made(NamedTuple):
     parts: Parts
-    state: State
+    state: InitialState
     gateway: Gateway
     words: Words
 
@@ -230,15 +230,15 @@ def _arguments(
     return flat, (*lost, *tools.notices, *level.notices)
 
 
-def _state(request: Request, strategies: Strategies, facts: Facts, chosen: Mode, controls: Controls) -> State:
+def _state(request: Request, strategies: Strategies, facts: Facts, chosen: Mode, controls: Controls) -> InitialState:
     if not chosen.isolated:
-        return State(strategies)
+        return InitialState(strategies)
     linked = strategy_of(strategies, "projects/") == "symlink"
     place = controls.session_directory
     bridged = linked and not place
     native = state_file(request, facts.native)
     seeded = seeded_state(native, facts.files.get(native), request.ambient.cwd, facts.unreadable.get(native, ""))
-    return State(
+    return InitialState(
         _rerouted(strategies, resolved(place, request.ambient.home, facts.project_root))
         if linked and place
         else strategies,
@@ -288,10 +288,10 @@ ADAPTER = Adapter(
     install="npm install -g @anthropic-ai/claude-code",
     elements=ELEMENTS,
     state_paths=state_paths,
-    wants=wants,
+    first_facts=first_facts,
     unsupported_elements=unsupported_elements,
     plan=plan,
-    further=further,
+    more_facts=more_facts,
     declared=declared(""),
 )
 

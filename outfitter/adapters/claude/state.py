@@ -155,7 +155,7 @@ def seeds(facts: Facts, folder: str, sessions: bool) -> tuple[Seed, ...]:
 _KEPT = ("oauthAccount", "hasCompletedOnboarding")
 
 
-class Seeded(NamedTuple):
+class SeededState(NamedTuple):
     """The projected file's bytes, None for no file; the account's digest at seed time ("" for none); what to tell."""
 
     content: bytes | None
@@ -163,24 +163,24 @@ class Seeded(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def seeded_state(path: str, raw: bytes | None, cwd: str, unreadable: str = "") -> Seeded:
+def seeded_state(path: str, raw: bytes | None, cwd: str, unreadable: str = "") -> SeededState:
     """What the projection holds of the native state at `path`: account, finished onboarding, and this directory's own trust.
 
     Missing or unusable state stays absent; `unreadable` is why it could not be read. Trust is the boolean true at exactly
     `cwd`, nothing near it (JSN-08).
     """
     if raw is None:
-        return Seeded(None, notices=(_unusable(path, f"cannot be read: {unreadable}"),) if unreadable else ())
+        return SeededState(None, notices=(_unusable(path, f"cannot be read: {unreadable}"),) if unreadable else ())
     from outfitter.adapters.native_json import member_digest
 
     document = _parsed(raw)
     if document is None:
-        return Seeded(None, notices=(_unusable(path, "is no JSON object"),))
+        return SeededState(None, notices=(_unusable(path, "is no JSON object"),))
     kept: dict[str, Any] = {key: document[key] for key in _KEPT if key in document}
     if _trusted(document, cwd):
         kept["projects"] = {cwd: {"hasTrustDialogAccepted": True}}
     content = json.dumps(kept, ensure_ascii=True).encode("ascii") if kept else None
-    return Seeded(content, member_digest(document, "oauthAccount"))
+    return SeededState(content, member_digest(document, "oauthAccount"))
 
 
 def _trusted(document: dict[str, Any], cwd: str) -> bool:

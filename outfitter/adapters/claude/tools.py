@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from outfitter.adapters.tools import Limits, limits, native_name, unknown_notices
+from outfitter.adapters.tools import ToolLimits, limits, native_name, unknown_notices
 from outfitter.model.composition import Composition, Tools
 from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
@@ -82,7 +82,7 @@ def _whole(deny: tuple[str, ...]) -> tuple[str, ...]:
     return (*deny, "NotebookEdit") if "Edit" in deny and "NotebookEdit" not in deny else deny
 
 
-def _patterns(found: Limits) -> tuple[str, ...]:
+def _patterns(found: ToolLimits) -> tuple[str, ...]:
     """Denied words with an argument pattern, the tool's own name in native spelling."""
     parts = (word.partition("(") for word in found.patterns)
     return tuple((native_name("claude", name) or name) + fence + rest for name, fence, rest in parts)

@@ -1,4 +1,4 @@
-"""Identity, subagents and skills for Codex: what the real program was seen to take beyond the seed (spec/40, harness facts). Pure."""
+"""CodexIdentity, subagents and skills for Codex: what the real program was seen to take beyond the seed (spec/40, harness facts). Pure."""
 
 import posixpath
 from typing import NamedTuple
@@ -10,14 +10,14 @@ from outfitter.model.projection import Generated
 from outfitter.model.request import Notice
 
 
-class Identity(NamedTuple):
+class CodexIdentity(NamedTuple):
     """Generated files, the overrides that name them, and what to say."""
 
     generated: tuple[Generated, ...] = ()
     overrides: Overrides = Overrides()
 
 
-def identity(fragments: tuple[Fragment, ...], root: str, words: tuple[str, ...]) -> Identity:
+def identity(fragments: tuple[Fragment, ...], root: str, words: tuple[str, ...]) -> CodexIdentity:
     """A system prompt replaces Codex's own, all other fragments are added to it as developer instructions, in order."""
     system = [fragment for fragment in fragments if fragment.kind == "system" and fragment.content.strip()]
     added = [f.content.strip("\n") for f in fragments if f.kind != "system" and f.content.strip()]
@@ -32,10 +32,10 @@ def identity(fragments: tuple[Fragment, ...], root: str, words: tuple[str, ...])
     if added and "resume" in words:
         message = "a resumed Codex session keeps the developer instructions it began with; a changed agent needs a new session"
         notices = (Notice("notice", "resume-identity", message),)
-    return Identity(tuple(generated), Overrides(tuple(rows), notices))
+    return CodexIdentity(tuple(generated), Overrides(tuple(rows), notices))
 
 
-def subagents(composition: Composition, root: str) -> Identity:
+def subagents(composition: Composition, root: str) -> CodexIdentity:
     """Each subagent as `agents.<id>` with a generated file: instructions, model, effort. One whose limits would widen stays out."""
     generated: list[Generated] = []
     rows: list[Override] = []
@@ -51,7 +51,7 @@ def subagents(composition: Composition, root: str) -> Identity:
         value = {"description": agent.description or agent.id, "config_file": posixpath.join(root, path)}
         rows += [*providers, Override(f"subagent {agent.id}", f"agents.{agent.id}", value)]
         notices += said
-    return Identity(tuple(generated), Overrides(tuple(rows), tuple(notices)))
+    return CodexIdentity(tuple(generated), Overrides(tuple(rows), tuple(notices)))
 
 
 def _still_visible(count: int) -> Notice:

@@ -8,8 +8,8 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from outfitter.adapters import Adapter, Wants
-from outfitter.adapters.codex.identity import Identity, identity, skill_switches, skills_out_of_reach, subagents
+from outfitter.adapters import Adapter, FactsRequest
+from outfitter.adapters.codex.identity import CodexIdentity, identity, skill_switches, skills_out_of_reach, subagents
 from outfitter.adapters.codex.mcp import limited_tools, server_overrides, shut_out
 from outfitter.adapters.codex.overrides import (
     LONGEST,
@@ -105,23 +105,23 @@ def unsupported_elements(composition: Composition) -> tuple[str, ...]:
     return tuple(name for name, value in selected.items() if value)
 
 
-def wants(_request: Request, _settings: Settings, native: str) -> Wants:
+def first_facts(_request: Request, _settings: Settings, native: str) -> FactsRequest:
     """Whether the user's CODEX_HOME is there."""
-    return Wants(listings=(native,))
+    return FactsRequest(listings=(native,))
 
 
-def further(_request: Request, _settings: Settings, facts: Facts) -> Wants:
+def more_facts(_request: Request, _settings: Settings, facts: Facts) -> FactsRequest:
     """The user's configuration, which overrides are merged with, and the project's own context files."""
     context = tuple(posixpath.join(facts.project_root, name) for name in CONTEXT)
-    return Wants((posixpath.join(facts.native, CONFIG), *context))
+    return FactsRequest((posixpath.join(facts.native, CONFIG), *context))
 
 
 def _overrides(
     composition: Composition,
     settings: Settings,
     chosen: Chosen,
-    who: Identity,
-    helpers: Identity,
+    who: CodexIdentity,
+    helpers: CodexIdentity,
     native: Mapping[str, Any],
     environment: Mapping[str, str],
 ) -> Overrides:
@@ -219,8 +219,8 @@ ADAPTER = Adapter(
     install="npm install -g @openai/codex",
     elements=ELEMENTS,
     state_paths=no_state,
-    wants=wants,
+    first_facts=first_facts,
     unsupported_elements=unsupported_elements,
     plan=plan,
-    further=further,
+    more_facts=more_facts,
 )

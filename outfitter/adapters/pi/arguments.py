@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from outfitter.adapters.models import selection
-from outfitter.adapters.tools import Limits, limits, shut_notices, unknown_notices, unnamed_servers
+from outfitter.adapters.tools import ToolLimits, limits, shut_notices, unknown_notices, unnamed_servers
 from outfitter.model.composition import Composition, Controls
 from outfitter.model.request import Ambient, Notice
 from outfitter.model.value import NamedTuple
@@ -85,7 +85,7 @@ def pi_tool(name: str) -> str:
     return clean if "__" in name[5:] else clean + "__*"
 
 
-def _with_extension_tools(found: Limits) -> Limits:
+def _with_extension_tools(found: ToolLimits) -> ToolLimits:
     """Names that Pi itself does not have may be an extension's: they are passed as written, which widens nothing."""
     allow = None if found.allow is None else (*found.allow, *(word for word in found.unknown if "," not in word))
     return found._replace(allow=allow, unknown=())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from returns.result import Failure, Success
 
-from outfitter.adapters import Adapter, Wants
+from outfitter.adapters import Adapter, FactsRequest
 from outfitter.adapters.controls import (
     effective_controls,
     first_there,
@@ -108,10 +108,10 @@ def unsupported_elements(composition: Composition) -> tuple[str, ...]:
     return tuple(name for name, values in selected.items() if values)
 
 
-def further(_request: Request, _settings: Settings, facts: Facts) -> Wants:
+def more_facts(_request: Request, _settings: Settings, facts: Facts) -> FactsRequest:
     """Native files that a run may regenerate, and the project's own context files."""
     native = tuple(posixpath.join(facts.native, name) for name in NATIVE_FILES)
-    return Wants(native + tuple(posixpath.join(facts.project_root, name) for name in CONTEXT))
+    return FactsRequest(native + tuple(posixpath.join(facts.project_root, name) for name in CONTEXT))
 
 
 def _fragments(composition: Composition, facts: Facts, words: tuple[str, ...]) -> tuple[tuple[Fragment, ...], str]:
@@ -189,9 +189,9 @@ ADAPTER = Adapter(
     install="npm install -g @earendil-works/pi-coding-agent",
     elements=ELEMENTS,
     state_paths=lambda _request, _settings, facts: state_paths(facts),
-    wants=lambda _request, _settings, _native: Wants(),
+    first_facts=lambda _request, _settings, _native: FactsRequest(),
     unsupported_elements=unsupported_elements,
     plan=plan,
-    further=further,
+    more_facts=more_facts,
     declared=state_paths(Facts("", "", "", "", "", {})),
 )

@@ -5,7 +5,7 @@ from typing import Any, cast
 from attrs import evolve
 from returns.result import Success
 
-from outfitter.adapters import Wants
+from outfitter.adapters import FactsRequest
 from outfitter.adapters.claude.plan import ADAPTER
 from outfitter.host import Runs, Sources
 from outfitter.railway import fold, perform
@@ -55,25 +55,25 @@ def facts_of(adapter: Any, asked: Asked) -> Any:
 def test_each_answer_may_lead_to_another_question_and_none_is_asked_twice():
     asked = Asked()
 
-    def further(_request: Any, _settings: Any, facts: Any) -> Wants:
+    def more_facts(_request: Any, _settings: Any, facts: Any) -> FactsRequest:
         deeper = tuple(path + "/x" for path in facts.files)
-        return Wants(files=("/a", *deeper)[:3], listings=("/d",), real=("/l",), heads=("/t",))
+        return FactsRequest(files=("/a", *deeper)[:3], listings=("/d",), real=("/l",), heads=("/t",))
 
-    facts = facts_of(evolve(ADAPTER, further=further), asked)
+    facts = facts_of(evolve(ADAPTER, more_facts=more_facts), asked)
     assert set(facts.files) == {"/a", "/a/x", "/a/x/x"}
     assert (facts.listings, facts.real, facts.heads) == ({"/d": ("n",)}, {"/l": "/l"}, {"/t": b"head"})
     assert len(asked) == len(set(asked))
 
 
 def test_what_cannot_be_read_is_said_and_ends_no_launch():
-    facts = facts_of(evolve(ADAPTER, further=lambda *_: Wants(files=("/secret/a", "/b"))), Asked())
+    facts = facts_of(evolve(ADAPTER, more_facts=lambda *_: FactsRequest(files=("/secret/a", "/b"))), Asked())
     assert facts.files == {"/secret/a": None, "/b": b"/b"}
     assert facts.unreadable == {"/secret/a": "Permission denied"}
 
 
 def test_an_adapter_that_never_has_enough_is_stopped():
     count = iter(range(1000))
-    facts = facts_of(evolve(ADAPTER, further=lambda *_: Wants(files=(f"/{next(count)}",))), Asked())
+    facts = facts_of(evolve(ADAPTER, more_facts=lambda *_: FactsRequest(files=(f"/{next(count)}",))), Asked())
     assert len(facts.files) == ROUNDS
 
 
