@@ -12,7 +12,7 @@ from functools import partial
 from outfitter import __version__
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.doctor.check import VERDICTS, Check, worst
+from outfitter.doctor.directories import VERDICTS, Check, worst
 from outfitter.host import Host
 from outfitter.model.errors import LaunchError
 from outfitter.model.request import Request

@@ -15,9 +15,9 @@ from outfitter.model.errors import EffectFailed, UsageError
 from outfitter.model.request import resolved
 from outfitter.model.wording import counted
 from outfitter.setup.files import gather, write
-from outfitter.setup.plan import ASKED_BY_HAND, Choice, Start, Write, plan, source_entry
+from outfitter.setup.plan import ADD_BY_HAND, PlannedFile, SetupChoice, Start, plan, source_entry
 
-SUMMARY = "Write a first agent and make it the default. Shows every file before it writes; replaces none."
+SUMMARY = "PlannedFile a first agent and make it the default. Shows every file before it writes; replaces none."
 EXAMPLES = (
     "outfitter setup",
     "outfitter setup --from claude --agent me --harness claude --yes",
@@ -92,7 +92,7 @@ def main(words: list[str], context: Context) -> int:
     return _carry_out(options, context, choice, writes, left, asks)
 
 
-def _choice(options: argparse.Namespace, context: Context, asks: bool) -> Choice:
+def _choice(options: argparse.Namespace, context: Context, asks: bool) -> SetupChoice:
     installed = [name for name in NAMES if shutil.which(name, path=context.ambient.env.get("PATH", ""))]
     harness = options.harness or (installed[0] if installed else "pi")
     start = "catalog" if options.source else options.start or "starter"
@@ -104,7 +104,9 @@ def _choice(options: argparse.Namespace, context: Context, asks: bool) -> Choice
         harness = options.harness or _ask("harness", list(NAMES), harness)
         project = project if project or options.home else _ask("write to", ["home", "project"], "home") == "project"
     tree = os.path.join(context.ambient.cwd if project else context.ambient.home, ".agents")
-    return Choice(cast(Start, start), agent, harness, tree, _source(options.source, context.ambient.cwd, tree, project))
+    return SetupChoice(
+        cast(Start, start), agent, harness, tree, _source(options.source, context.ambient.cwd, tree, project)
+    )
 
 
 def _source(source: str, cwd: str, tree: str, project: bool) -> str:
@@ -138,8 +140,8 @@ def _ask_id(question: str, default: str) -> str:
 def _carry_out(
     options: argparse.Namespace,
     context: Context,
-    choice: Choice,
-    writes: tuple[Write, ...],
+    choice: SetupChoice,
+    writes: tuple[PlannedFile, ...],
     left: tuple[str, ...],
     asks: bool,
 ) -> int:
@@ -168,10 +170,10 @@ def _carry_out(
         context.console.data("nothing written" + ("" if asks else "; --yes writes it"))
     elif not asks or writes:
         context.console.data(_next(choice))
-    return 0 if confirmed and not any(ASKED_BY_HAND in line for line in left) else 1
+    return 0 if confirmed and not any(ADD_BY_HAND in line for line in left) else 1
 
 
-def _lines(choice: Choice, writes: tuple[Write, ...], left: tuple[str, ...]) -> list[str]:
+def _lines(choice: SetupChoice, writes: tuple[PlannedFile, ...], left: tuple[str, ...]) -> list[str]:
     if not writes and any(line.startswith("settings.yml") for line in left):
         return [f"nothing to write in {choice.tree}"]
     if not writes:
@@ -189,7 +191,7 @@ def _confirmed() -> bool:
         return False
 
 
-def _next(choice: Choice) -> str:
+def _next(choice: SetupChoice) -> str:
     if choice.source and "path" not in source_entry(choice.source):
         return "next: outfitter sync, then outfitter list"
     return (

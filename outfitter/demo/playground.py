@@ -1,4 +1,4 @@
-"""The throw-away machine of a demo: made, used through real processes, and removed (spec/80)."""
+"""The throw-away machine of a demo: created, used by real processes, and removed (spec/80)."""
 
 import errno
 import json
@@ -15,7 +15,7 @@ from outfitter.demo.scenario import SCENARIOS, STAND_IN, TOKEN, TOKEN_VARIABLE, 
 from outfitter.doctor.harnesses import version_line
 from outfitter.edges.programs import ask_program, find_harness
 from outfitter.model.errors import HarnessUnavailable, LaunchError
-from outfitter.railway import fold
+from outfitter.railway import fold, identity
 
 ORDER = ("pi", "claude", "codex")
 QUIET = {
@@ -30,7 +30,7 @@ ENDING_SECONDS = 10
 
 
 class Actor(NamedTuple):
-    """Who plays the harness: its id (`stand-in` for ours), where it is, what it says of its version, and who was passed over."""
+    """Who plays the harness: its id (`stand-in` for ours), program and version, and who was passed over."""
 
     id: str
     program: str = ""
@@ -39,12 +39,12 @@ class Actor(NamedTuple):
 
     @property
     def harness(self) -> str:
-        """The id that Outfitter knows it by."""
+        """The id by which Outfitter knows it."""
         return "pi" if self.id == STAND_IN else self.id
 
 
 class Finished(NamedTuple):
-    """One `outfitter` process: its exit code and what it printed (stdout and stderr as one, stdout alone)."""
+    """A finished `outfitter` process: exit code, stdout followed by stderr, and stdout alone."""
 
     code: int
     shown: str
@@ -52,26 +52,29 @@ class Finished(NamedTuple):
 
 
 def choose(wanted: str, env: Mapping[str, str]) -> Actor | LaunchError:
-    """The harness asked for, or why it cannot be had; without one the first of pi, claude, codex that runs, else the stand-in."""
+    """Return who plays the harness `wanted`, or the error why it cannot run.
+
+    Without one, it is the first of pi, claude and codex that runs, else the stand-in.
+    """
     if wanted == STAND_IN:
         return Actor(STAND_IN)
     passed: list[str] = []
     for name in (wanted,) if wanted else ORDER:
-        found: str | LaunchError = fold(find_harness(name, env.get("PATH", "")), _either, _either)
-        if isinstance(found, str):
-            version, runs = _version(found, env)
+        program: str | LaunchError = fold(find_harness(name, env.get("PATH", "")), identity, identity)
+        if isinstance(program, str):
+            version, runs = _version(program, env)
             if runs:
-                return Actor(name, found, version, tuple(passed))
-            found = HarnessUnavailable(name, found, f"`--version` failed: {version}", "mend or reinstall it")
+                return Actor(name, program, version, tuple(passed))
+            error: LaunchError = HarnessUnavailable(
+                name, program, f"`--version` failed: {version}", "repair or reinstall it"
+            )
+        else:
+            error = program
         if wanted:
-            return found
-        if isinstance(found, HarnessUnavailable) and found.found:
-            passed.append(f"{found.found} {found.reason}")
+            return error
+        if isinstance(error, HarnessUnavailable) and error.found:
+            passed.append(f"{error.found} {error.reason}")
     return Actor(STAND_IN, passed_over=tuple(passed))
-
-
-def _either(value: str | LaunchError) -> str | LaunchError:
-    return value
 
 
 def _version(program: str, env: Mapping[str, str]) -> tuple[str, bool]:
@@ -85,10 +88,10 @@ def _version(program: str, env: Mapping[str, str]) -> tuple[str, bool]:
 
 
 class Playground:
-    """A home, a project, a temporary root and a PATH that exist for one demo. As a context manager, removed at its end."""
+    """A home, a project, a temporary root and a PATH for one demo; the context manager removes them."""
 
     def __init__(self, env: Mapping[str, str], keep: bool) -> None:
-        """Make the directories. `env` is only asked for PATH, TERM and the like: nothing else of the caller's reaches the demo."""
+        """Create the directories; only PATH, TERM and the locale of `env` reach the demo."""
         self.top = os.path.realpath(tempfile.mkdtemp(prefix="outfitter-demo-"))
         self.home, self.project = os.path.join(self.top, "home"), os.path.join(self.top, "project")
         self._env, self._keep = env, keep
@@ -103,25 +106,25 @@ class Playground:
             shutil.rmtree(self.top, ignore_errors=True)
 
     def furnish(self, scenario: Scenario, url: str, actor: Actor) -> None:
-        """Write the tree, and the stand-in where it plays."""
+        """Write the tree, and the stand-in if it plays."""
         for path, text in tree_files(scenario, url).items():
             self._put(path, text, 0o600)
         if actor.id == STAND_IN:
-            words = shlex.join([sys.executable, "-I", os.path.join(os.path.dirname(__file__), "standin.py")])
-            self._put("bin/pi", f'#!/bin/sh\nexec {words} "$@"\n', 0o700)
+            command = shlex.join([sys.executable, "-I", os.path.join(os.path.dirname(__file__), "standin.py")])
+            self._put("bin/pi", f'#!/bin/sh\nexec {command} "$@"\n', 0o700)
 
     def environment(self) -> dict[str, str]:
-        """The clean environment of everything that the demo starts."""
+        """Return the clean environment of everything that the demo starts."""
         path = os.pathsep.join([os.path.join(self.top, "bin"), self._env.get("PATH", os.defpath)])
         own = {"HOME": self.home, "PATH": path, "TMPDIR": os.path.join(self.top, "tmp"), TOKEN_VARIABLE: TOKEN}
         kept = {name: self._env[name] for name in ("TERM", "LANG", "LC_ALL", "LC_CTYPE") if name in self._env}
         return {**kept, **QUIET, **own, "PYTHONPATH": _package_root()}
 
-    def outfitter(self, *words: str) -> Finished:
-        """Run `outfitter` here, as its user would."""
+    def outfitter(self, *arguments: str) -> Finished:
+        """Run `outfitter` here as its user would."""
         with tempfile.TemporaryFile() as data, tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(
-                [sys.executable, "-E", "-P", "-m", "outfitter", "--no-progress", *words],
+                [sys.executable, "-E", "-P", "-m", "outfitter", "--no-progress", *arguments],
                 cwd=self.project,
                 env=self.environment(),
                 stdin=subprocess.DEVNULL,
@@ -131,11 +134,13 @@ class Playground:
             try:
                 code = process.wait(LIMIT_SECONDS)
             except BaseException as stop:
-                # However the demo ends, the launcher ends its harness first.
+                # TERM, so that the launcher ends its harness before it ends itself.
                 process.terminate()
                 process.wait(ENDING_SECONDS)
                 if isinstance(stop, subprocess.TimeoutExpired):
-                    raise TimeoutError(errno.ETIMEDOUT, f"it did not end within {LIMIT_SECONDS} s", words[0]) from None
+                    raise TimeoutError(
+                        errno.ETIMEDOUT, f"it did not end within {LIMIT_SECONDS} s", arguments[0]
+                    ) from None
                 raise
             printed = []
             for file in (data, errors):
@@ -144,32 +149,32 @@ class Playground:
         return Finished(code, printed[0] + printed[1], printed[0])
 
     def natives(self) -> set[str]:
-        """Every regular file in the home but Outfitter's own, relative to it."""
-        found: set[str] = set()
-        for folder, _, files in os.walk(self.home):
-            found.update(os.path.relpath(os.path.join(folder, name), self.home) for name in files)
-        return {name for name in found if not name.startswith((".agents/", ".local/state/outfitter/"))}
+        """Return every regular file in the home except Outfitter's own, relative to the home."""
+        files: set[str] = set()
+        for folder, _, names in os.walk(self.home):
+            files.update(os.path.relpath(os.path.join(folder, name), self.home) for name in names)
+        return {name for name in files if not name.startswith((".agents/", ".local/state/outfitter/"))}
 
     def _put(self, path: str, text: str, mode: int) -> None:
-        place = os.path.join(self.top, path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "w", encoding="utf-8") as file:
+        target = os.path.join(self.top, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(place, mode)
+        os.chmod(target, mode)
 
 
 def _package_root() -> str:
-    """Where this package is imported from, so that the demo runs this very version."""
+    """Return where this package is imported from, so that the demo runs this version."""
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def scenario_of(actor: Actor) -> Scenario:
-    """What the actor is asked to do."""
+    """Return what the actor is asked to do."""
     return SCENARIOS[actor.id]
 
 
 def diff_changes(text: str) -> list[dict[str, Any]]:
-    """The changes of `outfitter diff --json`; [] where it printed none."""
+    """Return the changes of `outfitter diff --json`, [] if it printed none."""
     try:
         changes = json.loads(text)["changes"]
     except (ValueError, KeyError, TypeError):

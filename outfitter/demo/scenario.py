@@ -1,4 +1,7 @@
-"""The demo's writes, one of each kind, as data: what the model makes the harness do, and what must become of it. Pure."""
+"""The writes of the demo, one of each kind, as data: what the harness does, and the expected outcomes.
+
+Pure.
+"""
 
 import json
 import shlex
@@ -12,11 +15,12 @@ SAID = "Done: one write of each kind. Outfitter will now say what became of them
 STAND_IN = "stand-in"
 
 
-class Write(NamedTuple):
-    """One write below the configuration directory. `swap` renames a new file over the path, as many programs save.
+class DemoWrite(NamedTuple):
+    """One write below the configuration directory.
 
-    `ending` is the outcome that the diff must show; "" where the diff lists nothing, because the write went through a
-    directory link: then the file must exist at `native`, relative to the home.
+    `swap` renames a new file over the path, as many programs do. `ending` is the outcome that the diff must show. It is "" if the
+    diff lists nothing, because the write went through a directory symlink: then the file must exist at `native`, relative to the
+    home.
     """
 
     path: str
@@ -28,10 +32,10 @@ class Write(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """How one harness is run: its dialect, the arguments after Outfitter's own, its settings, its writes, where sessions end up.
+    """How one harness runs: dialect, arguments, settings, writes, and where its sessions end up.
 
-    `variable` names its configuration directory; `sessions` is the native directory of transcripts relative to the home;
-    `model` is a name that the harness knows, so that it has no remark on it.
+    `variable` names its configuration directory; `sessions` is the native directory of transcripts, relative to the home;
+    `model` is a name that the harness knows, so that it prints no warning about it.
     """
 
     api: str
@@ -39,7 +43,7 @@ class Scenario(NamedTuple):
     options: tuple[str, ...]
     arguments: tuple[str, ...]
     settings: str
-    writes: tuple[Write, ...]
+    writes: tuple[DemoWrite, ...]
     sessions: str
     base: str = "/v1"
     model: str = "scripted-model"
@@ -53,11 +57,11 @@ PI = Scenario(
     arguments=("-p", PROMPT),
     settings="state_persistence:\n  cache/: discard\n  mcp.json: warn\n",
     writes=(
-        Write("settings.json", "durable", "a declared path that is a link: the write went straight through to the native file"),
-        Write("trust.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True),
-        Write("cache/thumbnail", "discarded", "`cache/: discard` in the settings: gone, and not worth a word"),
-        Write("mcp.json", "warned", "`mcp.json: warn` in the settings: not kept, and said so", text='{"mcpServers": {}}\n'),
-        Write("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
+        DemoWrite("settings.json", "durable", "a declared path that is a link: the write went straight through to the native file"),
+        DemoWrite("trust.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True),
+        DemoWrite("cache/thumbnail", "discarded", "`cache/: discard` in the settings: gone, and not worth a word"),
+        DemoWrite("mcp.json", "warned", "`mcp.json: warn` in the settings: not kept, and said so", text='{"mcpServers": {}}\n'),
+        DemoWrite("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
     ),
     sessions=".pi/agent/sessions",
 )  # fmt: skip
@@ -68,11 +72,11 @@ CLAUDE = Scenario(
     arguments=("--permission-mode", "acceptEdits", "--allowedTools", "Bash", "-p", PROMPT),
     settings="state_persistence:\n  debug/: discard\n  commands/: warn\n",
     writes=(
-        Write("agents/helper.md", "", "behind a linked directory: it is in the native one", native=".claude/agents/helper.md", text="---\nname: helper\ndescription: none\n---\n"),
-        Write("settings.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True, text='{"theme": "dark"}\n'),
-        Write("debug/trace.txt", "discarded", "`debug/: discard` in the settings: gone, and not worth a word", text="x\n"),
-        Write("commands/hello.md", "warned", "`commands/: warn` in the settings: not kept, and said so", text="Say hello.\n"),
-        Write("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
+        DemoWrite("agents/helper.md", "", "behind a linked directory: it is in the native one", native=".claude/agents/helper.md", text="---\nname: helper\ndescription: none\n---\n"),
+        DemoWrite("settings.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True, text='{"theme": "dark"}\n'),
+        DemoWrite("debug/trace.txt", "discarded", "`debug/: discard` in the settings: gone, and not worth a word", text="x\n"),
+        DemoWrite("commands/hello.md", "warned", "`commands/: warn` in the settings: not kept, and said so", text="Say hello.\n"),
+        DemoWrite("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
     ),
     sessions=".claude/projects",
     base="",
@@ -93,19 +97,19 @@ SCENARIOS = {"pi": PI, "claude": CLAUDE, "codex": CODEX, STAND_IN: PI}
 
 
 def model_script(scenario: Scenario) -> list[dict[str, Any]]:
-    """The model's turns: one shell command that makes every write, then a word."""
+    """Return the model's turns: one shell command that makes every write, then a text."""
     lines = [f'cd "${scenario.variable}"'] if scenario.writes else ["true"]
     for write in scenario.writes:
         folder = write.path.rpartition("/")[0]
         target = write.path + ".new" if write.swap else write.path
-        made = f"mkdir -p {shlex.quote(folder)}; " if folder else ""
-        moved = f"; mv {shlex.quote(target)} {shlex.quote(write.path)}" if write.swap else ""
-        lines.append(f"{made}printf %s {shlex.quote(write.text)} > {shlex.quote(target)}{moved}")
+        make_folder = f"mkdir -p {shlex.quote(folder)}; " if folder else ""
+        rename = f"; mv {shlex.quote(target)} {shlex.quote(write.path)}" if write.swap else ""
+        lines.append(f"{make_folder}printf %s {shlex.quote(write.text)} > {shlex.quote(target)}{rename}")
     return [{"shell": " && ".join(f"{{ {line}; }}" for line in lines)}, {"text": SAID}]
 
 
 def tree_files(scenario: Scenario, url: str) -> dict[str, str]:
-    """The throw-away machine's files, relative to its top: an agent and a model in the home's tree, settings in the project's."""
+    """Return path → text of the files: agent and model in the home's tree, settings in the project's."""
     provider = {
         "name": "The scripted model on this machine",
         "baseUrl": url + scenario.base,
@@ -125,14 +129,16 @@ def tree_files(scenario: Scenario, url: str) -> dict[str, str]:
 
 
 def unmet(scenario: Scenario, changes: list[dict[str, Any]], natives: set[str]) -> list[str]:
-    """The writes that did not end as the scenario says; `natives` are the files found in the home, relative to it."""
-    endings = {change["path"]: change["outcome"] for change in changes}
-    found = [
-        f"{write.path}: {endings.get(write.path, 'not listed')}, expected {write.ending}"
+    """Return the writes that did not end as expected; `natives` are the files in the home, relative to it."""
+    outcomes = {change["path"]: change["outcome"] for change in changes}
+    problems = [
+        f"{write.path}: {outcomes.get(write.path, 'not listed')}, expected {write.ending}"
         for write in scenario.writes
-        if write.ending and endings.get(write.path) != write.ending
+        if write.ending and outcomes.get(write.path) != write.ending
     ]
-    found += [f"{write.native}: not there" for write in scenario.writes if write.native and write.native not in natives]
+    problems += [
+        f"{write.native}: not found" for write in scenario.writes if write.native and write.native not in natives
+    ]
     if not any(name.startswith(scenario.sessions + "/") and name.endswith(".jsonl") for name in natives):
-        found.append(f"no session under {scenario.sessions}")
-    return found
+        problems.append(f"no session under {scenario.sessions}")
+    return problems

@@ -1,4 +1,4 @@
-"""The demo's stand-in for Pi: run by path, alone, with the standard library only. It is no harness, and says so.
+"""The demo's stand-in for Pi: a script of its own that uses the standard library only.
 
 It reads `models.json` of PI_CODING_AGENT_DIR as Pi does, sends the prompt to that provider, runs the shell commands that the
 model asks for, and leaves a session in PI_CODING_AGENT_SESSION_DIR.
@@ -22,7 +22,7 @@ TOOL = {
 
 
 def main() -> int:
-    """One turn: the prompt is the last argument."""
+    """Run one turn; the prompt is the last argument."""
     if "--version" in sys.argv or "--help" in sys.argv:
         sys.stdout.write("the stand-in of outfitter demo; no real harness\n")
         return 0

@@ -1,4 +1,4 @@
-"""The harnesses of this machine, asked what they are and what they can do (`outfitter doctor`)."""
+"""Which harnesses this machine has, their versions, and the options they lack (`outfitter doctor`)."""
 
 from __future__ import annotations
 
@@ -7,37 +7,71 @@ import re
 from collections.abc import Mapping
 
 from outfitter.adapters import adapter
-from outfitter.doctor.check import Check, Verdict
-from outfitter.doctor.directories import misplaced
-from outfitter.doctor.flags import FLAGS, missing
+from outfitter.doctor.directories import Check, Verdict, misplaced
 from outfitter.edges.programs import ask_program, find_harness
 from outfitter.model.errors import HarnessUnavailable, LaunchError
 from outfitter.model.settings import StatePath
-from outfitter.railway import fold
+from outfitter.railway import fold, identity
+
+# The options that each adapter may use, and what for: doctor looks for them in `--help`.
+FLAGS: Mapping[str, Mapping[str, str]] = {
+    "pi": {
+        "--system-prompt": "identity",
+        "--append-system-prompt": "identity",
+        "--no-skills": "skills",
+        "--skill": "skills",
+        "--extension": "extensions",
+        "--prompt-template": "commands and prompt templates",
+        "--provider": "models",
+        "--model": "models",
+        "--thinking": "thinking levels",
+        "--tools": "tool limits",
+        "--exclude-tools": "tool limits",
+        "--no-tools": "tool limits",
+    },
+    "claude": {
+        "--plugin-dir": "inherited runs",
+        "--mcp-config": "servers",
+        "--strict-mcp-config": "isolated servers",
+        "--system-prompt-file": "identity",
+        "--append-system-prompt-file": "identity",
+        "--settings": "model gateways",
+        "--model": "models",
+        "--effort": "thinking levels",
+        "--tools": "tool limits",
+        "--disallowedTools": "tool limits",
+        "--system-prompt-snapshot": "a changed identity in a continued session",
+    },
+    "codex": {"--config": "servers, models, identity", "--model": "models"},
+}
 
 
 def harness_check(harness: str, env: Mapping[str, str], wanted: bool) -> tuple[Check, str]:
-    """Whether a harness is there, its version, and which options it lacks; and its `--help`. `wanted`: launches default to it."""
+    """Return a check of one harness's presence, version and options, and its `--help`.
+
+    `wanted` tells that launches use it by default.
+    """
     name = f"harness {harness}"
-    found = fold(find_harness(adapter(harness).command, env.get("PATH", "")), _either, _either)
-    if isinstance(found, str):
-        return _asked(name, harness, found, env, wanted)
-    if isinstance(found, HarnessUnavailable) and not found.found:
+    program: str | LaunchError = fold(find_harness(adapter(harness).command, env.get("PATH", "")), identity, identity)
+    if isinstance(program, str):
+        return _installed_check(name, harness, program, env, wanted)
+    error = program
+    if isinstance(error, HarnessUnavailable) and not error.found:
         verdict: Verdict = "error" if wanted else "info"
         return Check(
-            name, verdict, "not installed" + (", and launches default to it" if wanted else ""), found.hint
+            name, verdict, "not installed" + (", and launches default to it" if wanted else ""), error.hint
         ), ""
-    reason = f"{found.found} {found.reason}" if isinstance(found, HarnessUnavailable) else repr(found)
-    hint = found.hint if isinstance(found, HarnessUnavailable) else ""
+    reason = f"{error.found} {error.reason}" if isinstance(error, HarnessUnavailable) else repr(error)
+    hint = error.hint if isinstance(error, HarnessUnavailable) else ""
     return Check(name, "error" if wanted else "warning", reason, hint), ""
 
 
 def native_check(harness: str, native: str, states: tuple[StatePath, ...]) -> Check:
-    """Whether what stands in a harness's native directory is of the kind that its runs link to."""
+    """Check that what is in a harness's native directory is of the kind that its runs link to."""
     name = f"native {harness}"
     reason = misplaced(native, True)
     if reason:
-        return Check(name, "error", f"{native} {reason}", "mend the link, or move it out of the way")
+        return Check(name, "error", f"{native} {reason}", "fix the symlink, or move it aside")
     wrong = []
     for state in states:
         if state.native is None or state.default != "symlink":
@@ -47,16 +81,16 @@ def native_check(harness: str, native: str, states: tuple[StatePath, ...]) -> Ch
             wrong.append(f"{state.native} {reason}")
     if wrong:
         return Check(
-            name, "error", wrong[0], "mend it, or set another strategy for it under state_persistence", tuple(wrong[1:])
+            name, "error", wrong[0], "fix it, or set another strategy for it under state_persistence", tuple(wrong[1:])
         )
     if not os.path.isdir(native):
-        return Check(name, "info", f"{native} is not there yet; a launch makes it")
+        return Check(name, "info", f"{native} does not exist yet; a launch creates it")
     if not os.access(native, os.W_OK | os.X_OK):
-        return Check(name, "warning", f"{native} cannot be written: logins and settings cannot be kept")
+        return Check(name, "warning", f"{native} is not writable: logins and settings cannot be saved")
     return Check(name, "ok", native)
 
 
-def _asked(name: str, harness: str, program: str, env: Mapping[str, str], wanted: bool) -> tuple[Check, str]:
+def _installed_check(name: str, harness: str, program: str, env: Mapping[str, str], wanted: bool) -> tuple[Check, str]:
     try:
         version, runs = ask_program(program, ("--version",), env)
         help_text, helped = ask_program(program, ("--help",), env)
@@ -64,25 +98,34 @@ def _asked(name: str, harness: str, program: str, env: Mapping[str, str], wanted
         version, runs, help_text, helped = error.strerror or str(error), False, "", False
     first = version_line(version)
     if not runs:
-        why = next((line.strip() for line in version.splitlines() if "rror" in line), first) or "it printed nothing"
+        reason = next((line.strip() for line in version.splitlines() if "rror" in line), first) or "it printed nothing"
         verdict: Verdict = "error" if wanted else "warning"
-        return Check(name, verdict, f"{program}: `--version` failed: {why}", "mend or reinstall it"), ""
-    lacking = missing(harness, help_text) if helped else {}
-    known = len(FLAGS[harness]) - len(lacking)
-    told = f"{first} ({program}), {known} of {len(FLAGS[harness])} options that Outfitter may use"
+        return Check(name, verdict, f"{program}: `--version` failed: {reason}", "repair or reinstall it"), ""
+    absent = missing(harness, help_text) if helped else {}
+    known = len(FLAGS[harness]) - len(absent)
+    summary = f"{first} ({program}), {known} of {len(FLAGS[harness])} options that Outfitter may use"
     if not helped:
-        return Check(name, "warning", f"{first} ({program}); `--help` failed: its options are not known"), ""
-    details = tuple(f"{flag} is missing: {purpose}" for flag, purpose in lacking.items())
-    hint = f"update it: {adapter(harness).install}" if lacking else ""
-    return Check(name, "warning" if lacking else "ok", told, hint, details), help_text
+        return Check(name, "warning", f"{first} ({program}); `--help` failed, so its options are unknown"), ""
+    details = tuple(f"{flag} is missing: {purpose}" for flag, purpose in absent.items())
+    hint = f"update it: {adapter(harness).install}" if absent else ""
+    return Check(name, "warning" if absent else "ok", summary, hint, details), help_text
 
 
 def version_line(text: str) -> str:
-    """The line of `--version` that holds the version: programs print warnings about their surroundings before it."""
+    """Return the line of `--version` with the version; programs may print warnings before it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     numbered = (line for line in lines if re.search(r"\d+\.\d+", line) and not line.startswith("WARNING"))
     return next(numbered, lines[0] if lines else "")
 
 
-def _either(value: str | LaunchError) -> str | LaunchError:
-    return value
+def missing(harness: str, help_text: str) -> dict[str, str]:
+    """Return the options of `FLAGS` that a help text does not name, with what each is for.
+
+    `--x[-file]` in a help text names `--x-file` too.
+    """
+    spelled = re.sub(r"(--[a-z-]+)\[(-[a-z-]+)\]", r"\1 \1\2", help_text)
+    return {
+        flag: purpose
+        for flag, purpose in FLAGS[harness].items()
+        if not re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", spelled)
+    }

@@ -1,1 +1,1 @@
-"""Evidence of one attempt: a trace, and a result that is a pure fold of it (seed 004, spec/70)."""
+"""Evidence of one attempt: a trace, and a result computed from the trace alone (seed 004, spec/70)."""

@@ -14,31 +14,34 @@ from outfitter.fs import put_json, read_document
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _STAGING = ".outfitter-"
-# Between making its staging directory and taking the lock on it a live launcher needs microseconds.
-_SETTLED_SECONDS = 1.0
+# A staging directory this old without a lock is stale: a live launcher locks its own within microseconds.
+_STALE_SECONDS = 1.0
 
 
 def check_root(root: str) -> str:
-    """ "" if a pair may be written to `root`, else why not: it must be absent or an empty directory, its parent writable."""
+    """Return "" if a pair may be written to `root`, else the reason.
+
+    `root` must be absent or an empty directory, and its parent writable.
+    """
     parent = os.path.dirname(root) or "/"
     if os.path.islink(root) or (os.path.exists(root) and not os.path.isdir(root)):
         return "is not a directory"
     if os.path.isdir(root):
-        return _unusable(root)
+        return _not_usable(root)
     if not os.path.isdir(parent):
         return "its parent directory does not exist"
     return _writable(parent)
 
 
 def write_pair(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
-    """Write the pair (or, without a trace, the result alone) so that a reader sees all of it or nothing.
+    """Write the pair, or the result alone if there is no trace; a reader sees all of it or nothing.
 
-    A sibling temporary directory is filled, flushed and renamed over `root`. Where a rename cannot replace it (a mount
-    point, a parent that is not ours to write in), the files are written inside: trace, flush, then the result by rename.
-    Raises `OSError`.
+    A sibling temporary directory is filled, flushed and renamed over `root`. If a rename cannot replace `root` (a mount point,
+    a parent without write permission), the files are written inside: the trace, a flush, then the result by rename. Raises
+    `OSError`.
     """
     try:
-        _write_beside(root, trace, result)
+        _write_by_rename(root, trace, result)
     except OSError:
         if not os.path.isdir(root) or os.listdir(root):
             raise
@@ -49,11 +52,11 @@ def _writable(directory: str) -> str:
     return "" if os.access(directory, os.W_OK | os.X_OK) else f"cannot write in {directory}"
 
 
-def _unusable(root: str) -> str:
-    """Why an existing directory cannot take a pair and become private."""
+def _not_usable(root: str) -> str:
+    """Return why an existing directory cannot take a pair and become private, or ""."""
     try:
         if os.listdir(root):
-            return "is not empty: an attempt gets a fresh directory"
+            return "is not empty"
     except OSError as error:
         return error.strerror or str(error)
     if os.geteuid() not in (0, os.stat(root).st_uid):
@@ -61,39 +64,39 @@ def _unusable(root: str) -> str:
     return _writable(root)
 
 
-def _write_beside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
-    _tidy(root)
+def _write_by_rename(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
+    _remove_stale(root)
     staging = f"{root}{_STAGING}{os.urandom(6).hex()}.tmp"
     os.mkdir(staging, 0o700)
-    held = os.open(staging, _DIRECTORY)
+    descriptor = os.open(staging, _DIRECTORY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         _fill(staging, trace, result)
         os.rename(staging, root)
         _flush(os.path.dirname(root))
     finally:
-        os.close(held)
+        os.close(descriptor)
         _discard(staging)
 
 
-def _tidy(root: str) -> None:
-    """Take away what a launcher that was killed while it wrote a pair for the same root left beside it; a live one holds its own."""
+def _remove_stale(root: str) -> None:
+    """Remove staging directories that killed launchers left for this root; a live launcher locks its own."""
     parent, name = os.path.split(root)
     try:
-        beside = os.listdir(parent)
+        siblings = os.listdir(parent)
     except OSError:
         return
-    for found in beside:
-        if found.startswith(name + _STAGING) and found.endswith(".tmp"):
-            staging = os.path.join(parent, found)
+    for sibling in siblings:
+        if sibling.startswith(name + _STAGING) and sibling.endswith(".tmp"):
+            staging = os.path.join(parent, sibling)
             try:
-                held = os.open(staging, _DIRECTORY)
+                descriptor = os.open(staging, _DIRECTORY)
                 try:
-                    if time.time() - os.fstat(held).st_ctime > _SETTLED_SECONDS:
-                        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    if time.time() - os.fstat(descriptor).st_ctime > _STALE_SECONDS:
+                        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         _discard(staging)
                 finally:
-                    os.close(held)
+                    os.close(descriptor)
             except OSError:
                 continue
 
@@ -137,7 +140,7 @@ def _flush(directory: str) -> None:
 
 
 def _discard(root: str, names: tuple[str, ...] = (TRACE_PATH, RESULT_PATH, "trace", "result", "")) -> None:
-    """Remove what is left of a staging directory, or of a root that could not be filled: only names of our own."""
+    """Remove what is left of a staging directory, or of a root that could not be filled: our names only."""
     for relative in names:
         path = os.path.join(root, relative)
         try:
@@ -150,7 +153,7 @@ SCHEMAS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "schemas")
 
 
 class Pair(NamedTuple):
-    """A pair as found: both documents at the current schema version where they could be read, and what does not hold."""
+    """A pair as read: both documents at the current schema version (or None), and every mismatch."""
 
     trace: Any
     result: Any
@@ -158,13 +161,13 @@ class Pair(NamedTuple):
 
     @property
     def is_lone_veto(self) -> bool:
-        """Whether there is no trace, and a valid result says of itself that it stands alone: the harness was never started."""
+        """Whether there is no trace, and a valid result says that none exists: the harness was not started."""
         valid = isinstance(self.result, dict) and not any(row.file == "result" for row in self.mismatches)
         return self.trace is None and valid and self.result["trace_path"] is None
 
 
 def read_pair(root: str) -> Pair:
-    """Read and judge the pair under `root`; comparing needs both files readable and valid."""
+    """Read and judge the pair under `root`; the documents are compared if both are valid."""
     trace, trace_faults = _read(root, "trace", TRACE_PATH)
     result, result_faults = _read(root, "result", RESULT_PATH)
     faults = (*trace_faults, *result_faults)
@@ -174,12 +177,12 @@ def read_pair(root: str) -> Pair:
 
 
 def schema_faults(value: Any, file: Literal["trace", "result"]) -> tuple[Mismatch, ...]:
-    """Every place where a document does not fit the schema that ships with the package."""
+    """Return every place where a document does not fit the schema that ships with the package."""
     import jsonschema_rs
 
     schema, _ = read_document(os.path.join(SCHEMAS, f"{file}.json"))
     validator = jsonschema_rs.validator_for(schema)
-    # Names that are not UTF-8 are lone surrogates here, which the library cannot quote; no schema asks after them.
+    # The library cannot quote the lone surrogates of names that are not UTF-8; no schema constrains them.
     quotable = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return tuple(
         Mismatch("schema", file, ".".join(map(str, fault.instance_path)) or "(root)", _first_line(fault.message))
@@ -188,15 +191,15 @@ def schema_faults(value: Any, file: Literal["trace", "result"]) -> tuple[Mismatc
 
 
 def _read(root: str, file: Literal["trace", "result"], relative: str) -> tuple[Any, tuple[Mismatch, ...]]:
-    value, why = read_document(os.path.join(root, relative))
-    if why:
-        kind: Literal["missing", "malformed"] = "missing" if why == "missing" else "malformed"
-        return None, (Mismatch(kind, file, relative, "not there" if kind == "missing" else why),)
-    value, refused = upgraded(value, file)
-    return value, (refused,) if refused else schema_faults(value, file)
+    value, problem = read_document(os.path.join(root, relative))
+    if problem:
+        kind: Literal["missing", "malformed"] = "missing" if problem == "missing" else "malformed"
+        return None, (Mismatch(kind, file, relative, "not found" if kind == "missing" else problem),)
+    value, refusal = upgraded(value, file)
+    return value, (refusal,) if refusal else schema_faults(value, file)
 
 
 def _first_line(message: str) -> str:
-    """The schema library quotes whole values: one line of them is enough."""
+    """Return the first line of a message, shortened: the schema library quotes whole values."""
     line = message.splitlines()[0] if message else ""
     return line if len(line) <= 200 else line[:197] + "..."

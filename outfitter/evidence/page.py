@@ -1,4 +1,7 @@
-"""One self-contained page of a run's pair or of a batch: no script, no request, readable on paper and in the dark (spec/70). Pure."""
+"""One self-contained HTML page of a run's pair or of a batch, without scripts and requests (spec/70).
+
+Pure. The page can be printed, and follows the reader's light or dark colour scheme.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ MILLION = 1_000_000
 
 
 def run_page(trace: dict[str, Any], result: dict[str, Any], mismatches: Iterable[tuple[str, str]]) -> str:
-    """The page of one pair. `mismatches` are (class, message) of what does not hold: shown first, for then nothing else is sure."""
+    """Return the page of one pair; `mismatches` (class, message) come first, as nothing else is sure then."""
     run = trace["run"]
     body = [
         _header(f"{run['agent']} on {run['harness']}", f"run {run['id']}"),
@@ -44,12 +47,12 @@ def run_page(trace: dict[str, Any], result: dict[str, Any], mismatches: Iterable
 
 
 def unstarted_page(result: dict[str, Any]) -> str:
-    """The page of a result that stands alone: a dry run, or a launch that ended before its harness started."""
+    """Return the page of a result without a trace: a dry run, or a launch whose harness did not start."""
     return _page("veto", [_header("no harness was started", f"run {result['run_id']}".strip()), _verdict(result)])
 
 
 def batch_page(batch: dict[str, Any]) -> str:
-    """The page of a batch: the counts, and a row for every input."""
+    """Return the page of a batch: the counts, and a row for every input."""
     counts = batch["counts"]
     done = "complete" if batch["complete"] else "interrupted"
     numbers = "".join(

@@ -1,4 +1,7 @@
-"""Published evidence on disk: attempts and quarantine under one directory, each made and removed as a whole (spec/70)."""
+"""Published evidence on disk: attempts and quarantine under one directory (spec/70).
+
+Each attempt is created and removed as a whole.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ REASON = "reason.json"
 
 
 def file_digest(path: str) -> str:
-    """BLAKE3 hex of a file's bytes, read in pieces."""
+    """Return the BLAKE3 hex of a file's bytes."""
     hasher = blake3()
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
@@ -28,24 +31,27 @@ def file_digest(path: str) -> str:
 
 
 def published(directory: str) -> dict[str, dict[str, Any]]:
-    """Attempt → manifest of everything published under `directory`; what carries no manifest of ours is not listed."""
-    found = {}
+    """Return attempt → manifest for everything published under `directory`.
+
+    Entries without a manifest of ours are not listed.
+    """
+    manifests = {}
     for name in sorted(os.listdir(directory)):
-        value, why = read_document(os.path.join(directory, name, MANIFEST))
+        value, problem = read_document(os.path.join(directory, name, MANIFEST))
         if (
-            not why
+            not problem
             and isinstance(value, dict)
             and value.get("attempt") == name
             and isinstance(value.get("published_ns"), int)
         ):
-            found[name] = value
-    return found
+            manifests[name] = value
+    return manifests
 
 
 def publish(root: str, directory: str, manifest: dict[str, Any]) -> str:
-    """Copy the pair under `root` to `directory/<attempt>/` beside its manifest, at once; the attempt's path.
+    """Copy the pair under `root` to `directory/<attempt>/` with its manifest; return the attempt's path.
 
-    Raises `FileExistsError` where that attempt was published before.
+    The attempt appears whole. Raises `FileExistsError` if it was published before.
     """
     target = os.path.join(directory, str(manifest["attempt"]))
     if os.path.lexists(target):
@@ -66,25 +72,28 @@ def publish(root: str, directory: str, manifest: dict[str, Any]) -> str:
 
 
 def quarantine(root: str, directory: str, name: str, reason: dict[str, Any]) -> str:
-    """Move what stands at `root`, whole and unedited, to `directory/quarantine/<name>/`, with the reason beside it; the new path."""
-    shelf = os.path.join(directory, QUARANTINE)
-    os.makedirs(shelf, mode=0o700, exist_ok=True)
-    target, count = os.path.join(shelf, name), 1
+    """Move `root` as it is to `directory/quarantine/<name>/`, with the reason; return the new path."""
+    parent = os.path.join(directory, QUARANTINE)
+    os.makedirs(parent, mode=0o700, exist_ok=True)
+    target, count = os.path.join(parent, name), 1
     while os.path.lexists(target):
         count += 1
-        target = os.path.join(shelf, f"{name}-{count}")
+        target = os.path.join(parent, f"{name}-{count}")
     try:
         os.rename(root, target)
         put_json(os.path.join(target, REASON), reason)
     except OSError as error:
         if error.errno not in (errno.EXDEV, errno.EBUSY):
             raise
-        _carry(root, target, reason)
+        _move_by_copy(root, target, reason)
     return target
 
 
-def _carry(root: str, target: str, reason: dict[str, Any]) -> None:
-    """Move to another file system, or out of a mount point, which itself stays: whole at the target before a file goes here."""
+def _move_by_copy(root: str, target: str, reason: dict[str, Any]) -> None:
+    """Move to another file system, or out of a mount point (which stays).
+
+    The target is complete before anything is removed here.
+    """
     staging = f"{target}.outfitter-{os.urandom(6).hex()}.tmp"
     try:
         shutil.copytree(root, staging, symlinks=True)
@@ -100,12 +109,12 @@ def _carry(root: str, target: str, reason: dict[str, Any]) -> None:
 
 
 def remove_attempt(directory: str, name: str) -> None:
-    """Remove a published attempt, or a quarantined one, so that no reader ever sees half of it."""
-    place = os.path.join(directory, name)
-    if not os.path.isdir(place) or os.path.islink(place):
-        place = os.path.join(directory, QUARANTINE, name)
+    """Remove a published or quarantined attempt; no reader sees half of it."""
+    path = os.path.join(directory, name)
+    if not os.path.isdir(path) or os.path.islink(path):
+        path = os.path.join(directory, QUARANTINE, name)
     hidden = os.path.join(directory, f".removing-{os.urandom(6).hex()}")
-    os.rename(place, hidden)
+    os.rename(path, hidden)
     shutil.rmtree(hidden)
 
 
@@ -119,7 +128,7 @@ MANIFEST_VERSION = 1
 
 
 class Binding(NamedTuple):
-    """What the caller knows of an attempt: digests are BLAKE3 hex of the file's bytes, "" where it was not given."""
+    """What the caller knows of an attempt; digests are BLAKE3 hex of the file's bytes, "" if not given."""
 
     task: str = ""
     input_name: str = ""
@@ -130,7 +139,10 @@ class Binding(NamedTuple):
 
 
 def manifest(trace: dict[str, Any], result: dict[str, Any], binding: Binding, published_ns: int) -> dict[str, Any]:
-    """The manifest of a verified pair. Without both input and configuration it is bounded: it proves the run, not what it ran on."""
+    """Return the manifest of a verified pair.
+
+    Without digests of both input and configuration it is bounded: it proves the run, not what it ran on.
+    """
     return {
         "schema_version": MANIFEST_VERSION,
         "attempt": trace["run"]["id"],
@@ -152,8 +164,8 @@ def manifest(trace: dict[str, Any], result: dict[str, Any], binding: Binding, pu
 
 
 def expired(manifests: dict[str, dict[str, Any]], now_ns: int, older_than_days: float, keep: int) -> list[str]:
-    """Names of published attempts older than so many days, oldest first, the newest `keep` always spared."""
-    by_age = sorted(manifests, key=lambda name: (manifests[name]["published_ns"], name))
-    spared = set(by_age[len(by_age) - keep :]) if keep > 0 else set()
+    """Return the published attempts older than `older_than_days`, oldest first, without the newest `keep`."""
+    oldest_first = sorted(manifests, key=lambda name: (manifests[name]["published_ns"], name))
+    spared = set(oldest_first[len(oldest_first) - keep :]) if keep > 0 else set()
     limit = now_ns - int(older_than_days * 86_400_000_000_000)
-    return [name for name in by_age if name not in spared and manifests[name]["published_ns"] < limit]
+    return [name for name in oldest_first if name not in spared and manifests[name]["published_ns"] < limit]

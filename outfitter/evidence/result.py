@@ -1,4 +1,4 @@
-"""The result as a pure fold of the trace, and the veto-shaped one of a launch that never started (spec/70). Pure."""
+"""The result as a pure function of the trace, and the veto of a launch that never started (spec/70)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from outfitter.model.errors import LaunchError, exit_code, kind
 
 
 def canonical(value: Any) -> bytes:
-    """JSON with sorted keys, no blanks, ASCII only; lone surrogates stay as their escapes."""
+    """Return JSON with sorted keys, no spaces, ASCII only; lone surrogates stay as their escapes."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
 def digest(value: Any) -> str:
-    """BLAKE3 hex of the canonical bytes."""
+    """Return the BLAKE3 hex of the canonical bytes."""
     return blake3(canonical(value)).hexdigest()
 
 
@@ -25,8 +25,8 @@ RESULT_VERSION = 1
 TRACE_PATH = "trace/run_trace.json"
 RESULT_PATH = "result/final_result.json"
 
-# Every top-level key of a trace belongs to one section; the result carries each section's digest, so that an edit of the
-# trace is seen and can be told apart.
+# Every top-level key of a trace belongs to one section. The result carries the digest of each section, which shows
+# where a trace was edited.
 SECTIONS: dict[str, tuple[str, ...]] = {
     "config": ("schema_version", "run", "runtime", "environment"),
     "model": ("model",),
@@ -36,7 +36,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 
 
 def reconstruct(trace: dict[str, Any]) -> dict[str, Any]:
-    """The result that belongs to a valid trace of the current schema version; total on those."""
+    """Return the result that belongs to a valid trace of the current schema version."""
     termination, convergence, coverage = trace["termination"], trace["convergence"], trace["coverage"]
     passed = termination["started"] and termination["exit_code"] == 0 and termination["error"] is None
     certain = coverage["complete"] and not coverage["unreadable"] and not coverage["conflicts"]
@@ -58,7 +58,10 @@ def reconstruct(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 def unstarted(run_id: str, error: LaunchError | None, platform: str) -> dict[str, Any]:
-    """The result of a dry run (`error` None) or of a launch that ended before the harness started: a veto without a trace."""
+    """Return the result of a launch whose harness did not start: a veto without a trace.
+
+    `error` is None for a dry run.
+    """
     stop = "dry-run" if error is None else "refused"
     return {
         "schema_version": RESULT_VERSION,
@@ -78,7 +81,7 @@ def unstarted(run_id: str, error: LaunchError | None, platform: str) -> dict[str
 
 
 def _confidence(coverage: dict[str, Any]) -> float:
-    """The share of the projection's entries that could be fingerprinted, rounded so that it is the same everywhere."""
+    """Return the share of the projection's entries that could be read, rounded to be equal on all systems."""
     entries, unreadable = int(coverage["entries"]), int(coverage["unreadable"])
     return round(1 - unreadable / entries, 6) if entries else float(not unreadable)
 

@@ -1,4 +1,4 @@
-"""`--out ROOT`: the evidence of a run, checked before it and written after it (spec/70)."""
+"""`--out ROOT`: the evidence of a run, checked before the run and written after it (spec/70)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from outfitter.model.outcome import ChildExit
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Request
 
-HINT = "give each attempt an --out of its own: an absent or empty directory"
+HINT = "give each attempt its own --out: an absent or empty directory"
 
 
 def root_of(request: Request) -> str:
-    """The absolute output root, "" where none was asked for."""
+    """Return the absolute output root, "" without one."""
     return os.path.normpath(os.path.join(request.ambient.cwd, request.out)) if request.out else ""
 
 
 def refusal(request: Request) -> EffectFailed | None:
-    """Why no evidence could be written where it was asked for: found out before anything is started."""
+    """Return why no evidence could be written to the output root, before anything is started."""
     root = root_of(request)
     reason = check_root(root) if root else ""
     return EffectFailed("use the output root", root, reason, HINT) if reason else None
 
 
 def write_report(request: Request, report: Report, steps: tuple[StepNote, ...]) -> EffectFailed | None:
-    """The pair of a run whose harness was started, or the lone veto of one whose harness could not be."""
+    """Write the pair of a run, or the lone veto if the harness could not be started."""
     if not isinstance(report.ended, ChildExit):
         return write_unstarted(request, report.record.run_id, report.ended)
     trace = trace_of(report, steps, time.time_ns())
@@ -38,12 +38,12 @@ def write_report(request: Request, report: Report, steps: tuple[StepNote, ...]) 
 
 
 def write_plan(request: Request, prepared: Prepared) -> EffectFailed | None:
-    """The veto-shaped result of a dry run."""
+    """Write the veto of a dry run."""
     return write_unstarted(request, prepared.site.run_id, None)
 
 
 def write_unstarted(request: Request, run_id: str, error: LaunchError | None) -> EffectFailed | None:
-    """The veto-shaped result of what never started."""
+    """Write the veto of a launch whose harness did not start."""
     return _write(request, None, unstarted(run_id, error, request.ambient.platform))
 
 

@@ -1,7 +1,7 @@
-"""From a launch to its trace: everything the result is folded from, and nothing that is secret (spec/70). Pure.
+"""From a launch to its trace: everything the result is computed from, and nothing secret (spec/70).
 
-A trace holds digests, names, counts and classified changes. It holds no prompt, transcript, credential or environment
-value: arguments are kept by number and digest, the environment by names.
+Pure. A trace holds digests, names, counts and classified changes. It holds no prompt, transcript, credential or value of an
+environment variable: arguments appear as a number and a digest, the environment as names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ TRACE_VERSION = 1
 
 
 def trace_of(report: Report, steps: tuple[StepNote, ...], ended_ns: int) -> dict[str, Any]:
-    """The trace of a launch whose harness was started; `steps` in order, `ended_ns` the wall clock at the end."""
+    """Return the trace of a launch whose harness was started.
+
+    `steps` are in order; `ended_ns` is the wall clock at the end.
+    """
     prepared, settlement = report.prepared, report.settlement
     hashes = _hashes(prepared, report)
     return {
@@ -103,7 +106,7 @@ def _entries(steps: tuple[StepNote, ...], hashes: dict[str, str], report: Report
 
 
 def _warning(notice: Notice) -> dict[str, str]:
-    """Codes only: a message may name files of the user's."""
+    """Return a notice without its message, which may name the user's files."""
     return {"level": notice.level, "code": notice.code}
 
 
@@ -144,22 +147,22 @@ def _coverage(settlement: Settlement) -> dict[str, Any]:
     }
 
 
-# Endings that leave something for a person to decide; a warned write was thrown away, as its strategy says.
+# Outcomes that leave a decision to the user; a warned write was discarded as its strategy says.
 _OPEN = ("conflict", "failed", "unreadable")
 
 
 def _convergence(changes: tuple[Change, ...], saved: bool) -> dict[str, Any]:
-    open_ends = sorted({change.outcome for change in changes if change.outcome in _OPEN})
+    unsettled = sorted({change.outcome for change in changes if change.outcome in _OPEN})
     reason = "every change was settled by its strategy"
     if not saved:
-        reason = "something could not be saved"
-    elif open_ends:
-        reason = "left open: " + ", ".join(open_ends)
-    return {"settled": saved and not open_ends, "reason": reason}
+        reason = "not everything could be saved"
+    elif unsettled:
+        reason = "left open: " + ", ".join(unsettled)
+    return {"settled": saved and not unsettled, "reason": reason}
 
 
 def _termination(report: Report) -> dict[str, Any]:
-    """How it ended, in the words of the errors: kinds and numbers, no messages."""
+    """Return how the run ended, as kinds and numbers of the errors, without messages."""
     ended = report.ended
     error = verdict(report)
     return {

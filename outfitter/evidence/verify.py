@@ -1,4 +1,7 @@
-"""Do trace and result belong together? Every mismatch, classified (spec/70). Pure but for the schema library, loaded on use."""
+"""Compare a trace with its result and classify every mismatch (spec/70).
+
+Pure except for the schema library, which is loaded on use.
+"""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -10,7 +13,7 @@ Kind = Literal["missing", "malformed", "schema", "config-drift", "model-drift", 
 
 
 class Mismatch(NamedTuple):
-    """One thing that does not hold: its class, which file and field, and what was found."""
+    """One mismatch: its class, the file and field, and what was read there."""
 
     kind: Kind
     file: Literal["trace", "result"]
@@ -18,7 +21,7 @@ class Mismatch(NamedTuple):
     message: str
 
 
-# The class of a field of the result; what is not named here is an outcome.
+# The class of each field of the result; every other field is an outcome.
 _FIELDS: dict[str, Kind] = {
     "runtime": "config-drift",
     "run_id": "config-drift",
@@ -32,32 +35,34 @@ RESULT_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 def compare(trace: dict[str, Any], result: dict[str, Any]) -> tuple[Mismatch, ...]:
-    """Field by field, result against `reconstruct(trace)`; both valid and of the current version."""
-    found: list[Mismatch] = []
+    """Compare the result with `reconstruct(trace)`, field by field; both are valid and current."""
+    mismatches: list[Mismatch] = []
     expected = reconstruct(trace)
     sections = result.get("trace_sections") or {}
     for name in SECTIONS:
         if sections.get(name) != expected["trace_sections"][name]:
             kind: Kind = f"{name}-drift"  # type: ignore[assignment]
-            found.append(
-                Mismatch(kind, "trace", name, f"the trace's {name} section is not the one the result was folded from")
+            mismatches.append(
+                Mismatch(
+                    kind, "trace", name, f"the {name} section of the trace is not the one that the result was made from"
+                )
             )
     for field in sorted({*expected, *result}):
         if field in ("trace_digest", "trace_sections") or field not in expected:
             continue
         if result.get(field) != expected[field]:
-            found.append(
+            mismatches.append(
                 Mismatch(
                     _FIELDS.get(field, "outcome-drift"), "result", field, _differs(expected[field], result.get(field))
                 )
             )
-    if not found and result.get("trace_digest") != digest(trace):
-        found.append(Mismatch("outcome-drift", "result", "trace_digest", "not the digest of the trace beside it"))
-    return tuple(found)
+    if not mismatches and result.get("trace_digest") != digest(trace):
+        mismatches.append(Mismatch("outcome-drift", "result", "trace_digest", "does not match the digest of the trace"))
+    return tuple(mismatches)
 
 
 def upgraded(value: Any, file: Literal["trace", "result"]) -> tuple[Any, Mismatch | None]:
-    """A document at the current schema version by the declared mappings; a newer or unknown version is refused."""
+    """Return a document at the current schema version, or a mismatch for a newer or unknown version."""
     current = TRACE_VERSION if file == "trace" else RESULT_VERSION
     steps = TRACE_UPGRADES if file == "trace" else RESULT_UPGRADES
     version = value.get("schema_version") if isinstance(value, dict) else None
@@ -66,13 +71,13 @@ def upgraded(value: Any, file: Literal["trace", "result"]) -> tuple[Any, Mismatc
         version = value["schema_version"]
     if version != current or isinstance(version, bool):
         return value, Mismatch(
-            "schema", file, "schema_version", f"version {version!r} is not known here (this is {current})"
+            "schema", file, "schema_version", f"unknown version {version!r} (this Outfitter reads {current})"
         )
     return value, None
 
 
-def _differs(expected: Any, found: Any) -> str:
-    return f"the trace gives {_short(expected)}, the result says {_short(found)}"
+def _differs(expected: Any, actual: Any) -> str:
+    return f"expected {_short(expected)} from the trace, got {_short(actual)}"
 
 
 def _short(value: Any) -> str:

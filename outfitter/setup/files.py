@@ -1,4 +1,7 @@
-"""What `setup` reads (a tree, its settings, a native directory) and how it writes; native directories are only ever read."""
+"""What `setup` reads (a tree, its settings, a native directory) and how it writes the tree.
+
+Native directories are only read.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from collections.abc import Iterator
 from outfitter.catalog.fields import portable
 from outfitter.edges.documents import documents
 from outfitter.edges.sources import read
-from outfitter.setup.plan import Material, Start, Write
+from outfitter.setup.plan import ExistingFiles, PlannedFile, Start
 
-# Where each harness keeps instructions, agents and skills of the user's, relative to its native directory.
+# Where each harness keeps the user's instructions, agents and skills, relative to its native directory.
 NATIVE: dict[str, tuple[tuple[str, ...], str, str]] = {
     "claude": (("CLAUDE.md",), "agents", "skills"),
     "pi": (("SYSTEM.md", "AGENTS.md", "APPEND_SYSTEM.md"), "", "skills"),
@@ -19,23 +22,26 @@ NATIVE: dict[str, tuple[tuple[str, ...], str, str]] = {
 FILE_LIMIT = 10 << 20
 
 
-def gather(tree: str, start: Start, native: str) -> Material:
-    """Everything the plan depends on. Raises `OSError`; `ValueError` with one line where settings.yml cannot be read as settings."""
+def gather(tree: str, start: Start, native: str) -> ExistingFiles:
+    """Return everything that the plan depends on.
+
+    Raises `OSError`, and `ValueError` with one line if settings.yml cannot be parsed.
+    """
     path = os.path.join(tree, "settings.yml")
     text = read(path)
     document = documents(None)(path, "yaml") if text is not None else None
     if document is not None and document.problems:
         problem = document.problems[0]
         raise ValueError(f"{problem.path}:{problem.at.line}: {problem.message}")
-    offered = _native(start, native) if start in NATIVE else Material()
+    native_files = _native(start, native) if start in NATIVE else ExistingFiles()
     values = document.value if document is not None and isinstance(document.value, dict) else {}
     decoded = None if text is None else text.decode("utf-8", "surrogateescape")
-    return offered._replace(existing=frozenset(_paths(tree)), settings_text=decoded, settings=values)
+    return native_files._replace(paths=frozenset(_paths(tree)), settings_text=decoded, settings=values)
 
 
-def write(tree: str, writes: tuple[Write, ...]) -> None:
-    """Write the planned files, each at once: new ones exclusively, settings by replacement. Raises `OSError`."""
-    for item in writes:
+def write(tree: str, files: tuple[PlannedFile, ...]) -> None:
+    """Write the planned files, each atomically; new files must not exist. Raises `OSError`."""
+    for item in files:
         path = os.path.join(tree, item.path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         temporary = f"{path}.{os.urandom(4).hex()}.tmp"
@@ -54,26 +60,26 @@ def write(tree: str, writes: tuple[Write, ...]) -> None:
                 os.unlink(temporary)
 
 
-def _native(start: Start, native: str) -> Material:
+def _native(start: Start, native: str) -> ExistingFiles:
     instructions, agents, skills = NATIVE[start]
     texts = [
         data.decode("utf-8", "replace").strip() for name in instructions if (data := read(os.path.join(native, name)))
     ]
-    found = {
+    skill_files = {
         portable(skill): dict(_files(os.path.join(native, skills, skill)))
         for skill in _folders(os.path.join(native, skills))
     }
-    return Material(
+    return ExistingFiles(
         identity="\n\n".join(texts),
         agents=_agents(os.path.join(native, agents)) if agents else {},
-        skills={name: files for name, files in found.items() if "SKILL.md" in files},
+        skills={name: files for name, files in skill_files.items() if "SKILL.md" in files},
     )
 
 
 def _agents(folder: str) -> dict[str, bytes]:
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    read_in = {portable(name[:-3]): read(os.path.join(folder, name)) for name in names if name.endswith(".md")}
-    return {name: data for name, data in read_in.items() if data}
+    contents = {portable(name[:-3]): read(os.path.join(folder, name)) for name in names if name.endswith(".md")}
+    return {name: data for name, data in contents.items() if data}
 
 
 def _folders(folder: str) -> list[str]:
@@ -85,7 +91,7 @@ def _folders(folder: str) -> list[str]:
 
 
 def _files(folder: str) -> Iterator[tuple[str, tuple[bytes, bool]]]:
-    """Regular files below a folder, links at any depth left out: they may lead anywhere."""
+    """Yield the regular files below a folder, without symlinks at any depth: they may lead anywhere."""
     for inner, _, names in os.walk(folder):
         for name in sorted(names):
             path = os.path.join(inner, name)

@@ -1,6 +1,6 @@
-"""What `outfitter setup` would write: a first agent and the settings that make it the default (spec/80). Pure.
+"""What `outfitter setup` would write: a first agent, and settings that make it the default (spec/80).
 
-Nothing that exists is replaced. A settings file gains the keys it lacks, at its end; what it already says stays.
+Pure. Nothing that exists is replaced. A settings file gains the keys it lacks, at its end.
 """
 
 import json
@@ -15,12 +15,15 @@ STARTER_BODY = """\
 You help with this project. Read before you write. Say what you are about to change, change only that, and say how you checked it.
 """
 
-# What setup cannot do without rewriting a list that somebody made: it says so, and that it is not done.
-ASKED_BY_HAND = "add to it yourself"
+# Shown where setup would have to rewrite the user's list, which it does not do.
+ADD_BY_HAND = "add to it yourself"
 
 
-class Choice(NamedTuple):
-    """What the user chose. `tree` is the absolute `.agents` directory; `source` a catalog (path, owner/repo or address), "" for none."""
+class SetupChoice(NamedTuple):
+    """What the user chose: `tree` is the absolute `.agents` directory, `source` a catalog or "".
+
+    A catalog is a path, `owner/repo` or a git address.
+    """
 
     start: Start
     agent: str
@@ -29,13 +32,13 @@ class Choice(NamedTuple):
     source: str = ""
 
 
-class Material(NamedTuple):
-    """What was found: existing paths below the tree, its settings (text and values), and what a native directory offers.
+class ExistingFiles(NamedTuple):
+    """Existing paths below the tree, its settings (text and values), and what a native directory offers.
 
     `identity` is the text of the native instructions; `agents` and `skills` map id → path inside → bytes.
     """
 
-    existing: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
     settings_text: str | None = None
     settings: Mapping[str, Any] = {}
     identity: str = ""
@@ -43,8 +46,8 @@ class Material(NamedTuple):
     skills: Mapping[str, Mapping[str, tuple[bytes, bool]]] = {}
 
 
-class Write(NamedTuple):
-    """One file to write: `path` relative to the tree; `fresh` False for a settings file that gains lines."""
+class PlannedFile(NamedTuple):
+    """One file to write: `path` relative to the tree; `fresh` is False for settings that gain lines."""
 
     path: str
     content: bytes
@@ -52,72 +55,72 @@ class Write(NamedTuple):
     fresh: bool = True
 
 
-def plan(choice: Choice, found: Material) -> tuple[tuple[Write, ...], tuple[str, ...]]:
-    """The files to write, sorted by path, and what is left as it is (one line each). No files: nothing to do."""
-    wanted = [] if choice.start == "catalog" else _agent_files(choice, found)
-    left = tuple(f"{write.path} exists and stays as it is" for write in wanted if write.path in found.existing)
-    fresh = [write for write in wanted if write.path not in found.existing]
-    settings, kept = _settings(choice, found)
+def plan(choice: SetupChoice, existing: ExistingFiles) -> tuple[tuple[PlannedFile, ...], tuple[str, ...]]:
+    """Return the files to write, sorted by path, and one line for each thing that is not changed."""
+    wanted = [] if choice.start == "catalog" else _agent_files(choice, existing)
+    left = tuple(f"{file.path} exists; it is not changed" for file in wanted if file.path in existing.paths)
+    fresh = [file for file in wanted if file.path not in existing.paths]
+    settings, kept = _settings(choice, existing)
     return tuple(sorted([*fresh, *settings])), (*left, *kept)
 
 
 def source_entry(source: str) -> dict[str, str]:
-    """A catalog as the `sources` list takes it: a path, `owner/repo`, or an address with an optional `#ref`."""
-    place, _, ref = source.partition("#")
+    """Return a catalog (a path, `owner/repo`, or an address with `#ref`) as an entry of `sources`."""
+    address, _, ref = source.partition("#")
     more = {"ref": ref} if ref else {}
-    if "://" in place or re.match(r"[\w.-]+@[\w.-]+:", place):
-        return {"uri": place, **more}
-    if re.fullmatch(r"[A-Za-z0-9][\w.-]*/[\w.-]+", place) and not place.startswith("."):
-        return {"github": place, **more}
-    return {"path": place}
+    if "://" in address or re.match(r"[\w.-]+@[\w.-]+:", address):
+        return {"uri": address, **more}
+    if re.fullmatch(r"[A-Za-z0-9][\w.-]*/[\w.-]+", address) and not address.startswith("."):
+        return {"github": address, **more}
+    return {"path": address}
 
 
-def _agent_files(choice: Choice, found: Material) -> list[Write]:
-    skills = sorted(found.skills)
-    subagents = sorted(name for name in found.agents if name != choice.agent)
+def _agent_files(choice: SetupChoice, existing: ExistingFiles) -> list[PlannedFile]:
+    skills = sorted(existing.skills)
+    subagents = sorted(name for name in existing.agents if name != choice.agent)
     front = [f"name: {choice.agent}", "description: " + json.dumps(_description(choice))]
     front += [f"skills: {json.dumps(skills)}"] if skills else []
     front += [f"subagents: {json.dumps(subagents)}"] if subagents else []
-    body = found.identity.strip() or STARTER_BODY.strip()
+    body = existing.identity.strip() or STARTER_BODY.strip()
     text = "---\n" + "\n".join(front) + f"\n---\n\n{body}\n"
-    writes = [Write(f"agents/{choice.agent}/agent.md", text.encode("utf-8", "surrogateescape"))]
-    writes += [Write(f"agents/{name}/agent.md", found.agents[name]) for name in subagents]
+    files = [PlannedFile(f"agents/{choice.agent}/agent.md", text.encode("utf-8", "surrogateescape"))]
+    files += [PlannedFile(f"agents/{name}/agent.md", existing.agents[name]) for name in subagents]
     for name in skills:
-        writes += [
-            Write(posixpath.join("skills", name, path), content, executable)
-            for path, (content, executable) in sorted(found.skills[name].items())
+        files += [
+            PlannedFile(posixpath.join("skills", name, path), content, executable)
+            for path, (content, executable) in sorted(existing.skills[name].items())
         ]
-    return writes
+    return files
 
 
-def _description(choice: Choice) -> str:
+def _description(choice: SetupChoice) -> str:
     return {"starter": "A first agent", "claude": "From ~/.claude", "pi": "From ~/.pi/agent", "catalog": ""}[
         choice.start
     ]
 
 
-def _settings(choice: Choice, found: Material) -> tuple[list[Write], tuple[str, ...]]:
+def _settings(choice: SetupChoice, existing: ExistingFiles) -> tuple[list[PlannedFile], tuple[str, ...]]:
     wanted: dict[str, Any] = {"default_agent": choice.agent} if choice.agent else {}
     wanted["default_harness"] = choice.harness
     lines, kept = [], []
     for key, value in wanted.items():
-        if found.settings.get(key) is None:
+        if existing.settings.get(key) is None:
             lines.append(
                 f"{key}: {json.dumps(value)}" if not re.fullmatch(r"[a-z][a-z0-9.-]*", value) else f"{key}: {value}"
             )
-        elif found.settings[key] != value:
-            kept.append(f"settings.yml already says {key}: {found.settings[key]}; it stays")
+        elif existing.settings[key] != value:
+            kept.append(f"settings.yml already sets {key}: {existing.settings[key]}; it is not changed")
     if choice.source:
         entry = source_entry(choice.source)
-        listed = found.settings.get("sources")
+        listed = existing.settings.get("sources")
         if listed is None:
             lines += ["sources:", f"  - {json.dumps(entry)}"]
         elif entry not in listed:
-            kept.append(f"settings.yml has a list of sources; {ASKED_BY_HAND}: - {json.dumps(entry)}")
+            kept.append(f"settings.yml already has a list of sources; {ADD_BY_HAND}: - {json.dumps(entry)}")
     if not lines:
         return [], tuple(kept)
-    before = found.settings_text or ""
+    before = existing.settings_text or ""
     joined = before + ("" if not before or before.endswith("\n") else "\n") + "\n".join(lines) + "\n"
-    return [Write("settings.yml", joined.encode("utf-8", "surrogateescape"), fresh=found.settings_text is None)], tuple(
-        kept
-    )
+    return [
+        PlannedFile("settings.yml", joined.encode("utf-8", "surrogateescape"), fresh=existing.settings_text is None)
+    ], tuple(kept)

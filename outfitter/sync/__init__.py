@@ -1,1 +1,1 @@
-"""Catalogs fetched with the user's own git."""
+"""Catalogs that are fetched with the user's own git."""

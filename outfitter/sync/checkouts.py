@@ -1,7 +1,7 @@
-"""Cached checkouts of remote catalogs: fetched beside the last good one, checked, then put in its place at once (spec/10).
+"""Cached checkouts of remote catalogs, replaced atomically once a new revision is checked (spec/10).
 
-`<cache>/sources/<name>/`: `checkout` is a link to the current `revisions/<commit>-<random>`, `state.json` says what it is,
-`lock` serialises writers. The revision before the current one stays until the next change, for launches that still read it.
+In `<cache>/sources/<name>/`, `checkout` is a symlink to the current `revisions/<commit>-<random>`, `state.json` describes it,
+and `lock` serialises writers. The previous revision stays until the next change, for launches that still read it.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ KEPT_REVISIONS = 2
 
 
 class Synced(NamedTuple):
-    """What became of one source: `source` and `reason` never hold a credential."""
+    """The result for one source; `source` and `reason` never hold a credential."""
 
     source: str
     status: Status
@@ -33,7 +33,7 @@ class Synced(NamedTuple):
 
 def sync_one(
     shown: str,
-    place: str,
+    folder: str,
     uri: str,
     ref: str,
     check: Callable[[str], str],
@@ -42,74 +42,80 @@ def sync_one(
     *,
     interactive: bool,
 ) -> Synced:
-    """Bring the source called `shown` up to date: `place` (`<cache>/sources/<name>`) up to `uri` at `ref`. `check` says why a checkout is no good, "" if it is.
+    """Bring the source called `shown` up to date: `folder` (`<cache>/sources/<name>`) to `uri` at `ref`.
 
-    Whatever fails, the last good checkout stays. `wait` is told once that another sync holds the lock.
+    `check` returns why a checkout cannot be used, or "". `wait` is called once if another sync holds the lock. If anything
+    fails, the last good checkout stays.
     """
     try:
-        make_cache(os.path.join(place, "revisions"), os.path.dirname(os.path.dirname(place)))
-        with _locked(os.path.join(place, "lock"), lambda: wait(shown)):
-            return _sync(place, uri, ref, check, env, interactive)._replace(source=shown, ref=ref)
+        make_cache(os.path.join(folder, "revisions"), os.path.dirname(os.path.dirname(folder)))
+        with _locked(os.path.join(folder, "lock"), lambda: wait(shown)):
+            return _sync(folder, uri, ref, check, env, interactive)._replace(source=shown, ref=ref)
     except OSError as error:
         return Synced(shown, "failed", ref, reason=f"{error.filename}: {error.strerror}")
 
 
-def state(place: str) -> dict[str, Any]:
-    """What the current checkout is: `commit`, `ref`, `fetched_ns`; {} where there is none."""
-    value, why = read_document(os.path.join(place, "state.json"))
-    return value if not why and isinstance(value, dict) and os.path.isdir(os.path.join(place, "checkout")) else {}
+def state(folder: str) -> dict[str, Any]:
+    """Return `commit`, `ref` and `fetched_ns` of the current checkout; {} if there is none."""
+    value, problem = read_document(os.path.join(folder, "state.json"))
+    return value if not problem and isinstance(value, dict) and os.path.isdir(os.path.join(folder, "checkout")) else {}
 
 
 def _sync(
-    place: str, uri: str, ref: str, check: Callable[[str], str], env: Mapping[str, str], interactive: bool
+    folder: str, uri: str, ref: str, check: Callable[[str], str], env: Mapping[str, str], interactive: bool
 ) -> Synced:
-    previous = str(state(place).get("commit", ""))
-    fresh = os.path.join(place, "revisions", f"new-{os.urandom(6).hex()}")
+    previous = str(state(folder).get("commit", ""))
+    fresh = os.path.join(folder, "revisions", f"new-{os.urandom(6).hex()}")
     try:
         fetched = fetch(uri, ref, fresh, env, interactive=interactive)
         problem = fetched.problem or check(fresh)
         if problem:
             return Synced("", "failed", commit=previous, previous=previous, reason=problem)
-        if fetched.commit == previous and _current(place).startswith(previous[:12]):
-            _describe(place, fetched.commit, ref)
+        if fetched.commit == previous and _current(folder).startswith(previous[:12]):
+            _describe(folder, fetched.commit, ref)
             return Synced("", "unchanged", commit=previous, previous=previous)
-        kept = os.path.join("revisions", f"{fetched.commit[:12]}-{os.urandom(4).hex()}")
-        os.rename(fresh, os.path.join(place, kept))
-        _point(place, kept)
-        _describe(place, fetched.commit, ref)
+        revision = os.path.join("revisions", f"{fetched.commit[:12]}-{os.urandom(4).hex()}")
+        os.rename(fresh, os.path.join(folder, revision))
+        _point(folder, revision)
+        _describe(folder, fetched.commit, ref)
         return Synced("", "updated", commit=fetched.commit, previous=previous)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-        _tidy(place)
+        _remove_old(folder)
 
 
-def _point(place: str, kept: str) -> None:
-    temporary = os.path.join(place, f".checkout-{os.urandom(6).hex()}")
-    os.symlink(kept, temporary)
-    os.rename(temporary, os.path.join(place, "checkout"))
+def _point(folder: str, revision: str) -> None:
+    temporary = os.path.join(folder, f".checkout-{os.urandom(6).hex()}")
+    os.symlink(revision, temporary)
+    os.rename(temporary, os.path.join(folder, "checkout"))
 
 
-def _describe(place: str, commit: str, ref: str) -> None:
-    temporary = os.path.join(place, f".state-{os.urandom(6).hex()}")
+def _describe(folder: str, commit: str, ref: str) -> None:
+    temporary = os.path.join(folder, f".state-{os.urandom(6).hex()}")
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump({"schema_version": 1, "commit": commit, "ref": ref, "fetched_ns": time.time_ns()}, file)
-    os.rename(temporary, os.path.join(place, "state.json"))
+    os.rename(temporary, os.path.join(folder, "state.json"))
 
 
-def _current(place: str) -> str:
-    """The revision in use, by the name of its folder; a sync killed before it described one has left another in `state.json`."""
-    return os.path.basename(os.path.realpath(os.path.join(place, "checkout")))
+def _current(folder: str) -> str:
+    """Return the folder name of the revision in use.
+
+    If a sync was killed before it wrote `state.json`, that file describes another one.
+    """
+    return os.path.basename(os.path.realpath(os.path.join(folder, "checkout")))
 
 
-def _tidy(place: str) -> None:
-    """Remove what a killed sync left and all but the newest revisions. Called with the lock held: nobody else is fetching."""
-    current = _current(place)
-    shelf = os.path.join(place, "revisions")
-    names = sorted(os.listdir(shelf), key=lambda name: os.stat(os.path.join(shelf, name)).st_mtime_ns, reverse=True)
-    spared = [current, *(name for name in names if name != current and not name.startswith("new-"))][:KEPT_REVISIONS]
+def _remove_old(folder: str) -> None:
+    """Remove what a killed sync left, and all but the newest revisions; call it with the lock held."""
+    current = _current(folder)
+    revisions = os.path.join(folder, "revisions")
+    names = sorted(
+        os.listdir(revisions), key=lambda name: os.stat(os.path.join(revisions, name)).st_mtime_ns, reverse=True
+    )
+    kept = [current, *(name for name in names if name != current and not name.startswith("new-"))][:KEPT_REVISIONS]
     for name in names:
-        if name not in spared:
-            shutil.rmtree(os.path.join(shelf, name), ignore_errors=True)
+        if name not in kept:
+            shutil.rmtree(os.path.join(revisions, name), ignore_errors=True)
 
 
 @contextmanager

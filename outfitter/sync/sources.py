@@ -13,11 +13,11 @@ SLUG_LIMIT = 60
 
 
 def source_name(repository: str, ref: str | None = None, path: str | None = None) -> str:
-    """The folder of one entry: a readable slug of host and path without credentials, and 12 hex of BLAKE3.
+    """Return the folder name of an entry: a readable slug of host and path, and 12 hex of BLAKE3.
 
-    `repository` is a git address, or `owner/repo` on GitHub. Entries of one repository that differ in ref or `path` have a
-    folder each: what one of them lacks in a new commit must not take the last good checkout from another. Two spellings of
-    credentials for one address, or of one path, share a folder.
+    `repository` is a git address, or `owner/repo` on GitHub. Entries of one repository with another ref or `path` have their own
+    folder: what one of them lacks in a new commit must not take the last good checkout from another. Different credentials for
+    one address, or spellings of one path, share a folder.
     """
     from outfitter.syntax.address import without_credentials
 
@@ -30,14 +30,14 @@ def source_name(repository: str, ref: str | None = None, path: str | None = None
 
 
 def uri_of(repository: str) -> str:
-    """A git address: `owner/repo` means GitHub, anything else is one already."""
+    """Return the git address; `owner/repo` means GitHub."""
     if re.fullmatch(r"[A-Za-z0-9][\w.-]*/[\w.-]+", repository):
         return f"https://github.com/{repository}.git"
     return repository
 
 
 def repository_of(entry: Mapping[str, Any]) -> str:
-    """The repository that a `sources` or `remote_settings` entry names, "" for a local one."""
+    """Return the repository that a `sources` or `remote_settings` entry names, "" for a local entry."""
     for key in ("uri", "github"):
         value = entry.get(key)
         if isinstance(value, str) and value.strip():
@@ -46,7 +46,7 @@ def repository_of(entry: Mapping[str, Any]) -> str:
 
 
 def checkout(cache_directory: str, entry: Mapping[str, Any]) -> str:
-    """The directory of an entry's cached checkout."""
+    """Return the directory of an entry's cached checkout."""
     ref, path = entry.get("ref"), entry.get("path")
     name = source_name(
         repository_of(entry), str(ref) if ref is not None else None, str(path) if path is not None else None
@@ -55,7 +55,7 @@ def checkout(cache_directory: str, entry: Mapping[str, Any]) -> str:
 
 
 def inside(root: str, path: Any) -> str:
-    """A path below a checkout; the checkout itself where none is given, "" where it would leave it."""
+    """Return a path below a checkout, the checkout itself without a path, or "" if it leaves the checkout."""
     if path is None or path == "":
         return root
     joined = posixpath.normpath(posixpath.join(root, str(path)))

@@ -8,10 +8,8 @@ import sys
 
 import pytest
 
-from outfitter.doctor.check import Check, worst
-from outfitter.doctor.directories import misplaced
-from outfitter.doctor.flags import FLAGS, missing
-from outfitter.doctor.harnesses import version_line
+from outfitter.doctor.directories import Check, misplaced, worst
+from outfitter.doctor.harnesses import FLAGS, missing, version_line
 
 HELP = "".join(f"  {flag} <x>\n" for flag in {flag for flags in FLAGS.values() for flag in flags})
 ORDER = [
@@ -130,7 +128,7 @@ def test_a_native_path_of_the_wrong_kind(healthy):
     (healthy.home / ".pi/agent/settings.json").mkdir()
     found = doctor(healthy)["native pi"]
     assert found["verdict"] == "error"
-    assert "settings.json is no regular file" in " ".join([found["message"], *found["details"]])
+    assert "settings.json is not a regular file" in " ".join([found["message"], *found["details"]])
     assert "state_persistence" in found["hint"]
 
 
@@ -215,4 +213,4 @@ def test_the_worst_verdict_counts():
 def test_kinds(tmp_path):
     assert misplaced(str(tmp_path), True) == ""
     assert misplaced(str(tmp_path / "none"), False) == ""
-    assert misplaced(str(tmp_path), False) == "is no regular file"
+    assert misplaced(str(tmp_path), False) == "is not a regular file"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from outfitter.cli.demo import HARNESSES
-from outfitter.doctor.check import VERDICTS, Check
+from outfitter.doctor.directories import VERDICTS, Check
 from tests.doctor.test_doctor import ORDER
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/troubleshooting.md").read_text()

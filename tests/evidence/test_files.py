@@ -72,14 +72,14 @@ def test_what_a_killed_writer_left_beside_the_root_goes_with_the_next_pair_for_i
     (full / "theirs").write_text("1")
     live = os.open(tmp_path / "out2.outfitter-0123456789ab.tmp", os.O_RDONLY)
     fcntl.flock(live, fcntl.LOCK_EX)
-    monkeypatch.setattr(files, "_SETTLED_SECONDS", -1.0)
+    monkeypatch.setattr(files, "_STALE_SECONDS", -1.0)
     write_pair(root, {"a": 1}, {"b": 2})
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, "out", full.name])
     assert os.listdir(full) == ["theirs"]
     write_pair(str(tmp_path / "out2"), {"a": 1}, {"b": 2})
     assert (tmp_path / "out2.outfitter-0123456789ab.tmp/result").exists(), "somebody is writing it"
     os.close(live)
-    monkeypatch.setattr(files, "_SETTLED_SECONDS", 3600.0)
+    monkeypatch.setattr(files, "_STALE_SECONDS", 3600.0)
     os.rename(tmp_path / "out2", tmp_path / "out3")
     write_pair(str(tmp_path / "out2"), {"a": 1}, {"b": 2})
     assert (tmp_path / "out2.outfitter-0123456789ab.tmp/result").exists(), "too young to tell"

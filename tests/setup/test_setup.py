@@ -6,7 +6,7 @@ import sys
 import pexpect
 import pytest
 
-from outfitter.setup.plan import Choice, Material, plan, source_entry
+from outfitter.setup.plan import ExistingFiles, SetupChoice, plan, source_entry
 
 YES = ("setup", "--yes")
 
@@ -57,7 +57,7 @@ def test_existing_settings_keep_every_byte_and_their_say(machine):
     path = machine.settings(text, under=machine.home)
     ended = machine.run(*YES, "--agent", "me", "--harness", "pi")
     assert ended.code == 0, ended.err
-    assert "default_harness: codex; it stays" in ended.out
+    assert "default_harness: codex; it is not changed" in ended.out
     assert path.read_text() == text + "\ndefault_agent: me\n"
 
 
@@ -110,8 +110,8 @@ def test_a_source_that_is_left_to_the_user_is_not_called_done(machine):
 
 
 def test_a_list_of_sources_is_not_touched():
-    found = Material(settings_text="sources: []\n", settings={"sources": [{"path": "x"}], "default_harness": "pi"})
-    writes, left = plan(Choice("catalog", "", "pi", "/t", "../y"), found)
+    found = ExistingFiles(settings_text="sources: []\n", settings={"sources": [{"path": "x"}], "default_harness": "pi"})
+    writes, left = plan(SetupChoice("catalog", "", "pi", "/t", "../y"), found)
     assert writes == ()
     assert "add to it yourself" in left[0]
 

@@ -1,4 +1,4 @@
-"""`python -m outfitter.demo.modelserver`: the scripted model server by itself; its address is the first line of output."""
+"""Run the scripted model server; the first line of output is its address."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from outfitter.demo.modelserver.conversation import ScriptError
 from outfitter.demo.modelserver.server import FIXED, ModelServer
 
 
-def main(words: list[str] | None = None) -> int:
-    """Serve until TERM, INT, or with `--until-eof` the end of stdin. Codes: 0, 1 for a bad script or port, 2 for usage."""
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until TERM, INT, or with `--until-eof` the end of stdin.
+
+    Exit codes: 0, 1 for a bad script or port, 2 for usage.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m outfitter.demo.modelserver", description=__doc__, allow_abbrev=False
     )
     parser.add_argument(
         "--script", metavar="FILE", help="JSON list of steps (see outfitter.demo.modelserver.conversation)"
     )
-    parser.add_argument("--text", default=FIXED, help="what is said besides the script")
+    parser.add_argument("--text", default=FIXED, help="what to answer outside the script")
     parser.add_argument("--token", default="", help="refuse requests without a credential; note whether it is this one")
     parser.add_argument("--log", default="", metavar="FILE", help="append every request to this JSONL file")
-    parser.add_argument("--port", type=int, default=0, help="a port of 127.0.0.1; any free one without it")
+    parser.add_argument("--port", type=int, default=0, help="the port on 127.0.0.1 (default: a free one)")
     parser.add_argument("--until-eof", action="store_true", help="stop when stdin ends")
-    asked = parser.parse_args(words)
+    options = parser.parse_args(arguments)
     try:
-        script = _script(asked.script) if asked.script else []
-        server = ModelServer(script, fixed=asked.text, token=asked.token, log=asked.log, port=asked.port)
+        script = _script(options.script) if options.script else []
+        server = ModelServer(script, fixed=options.text, token=options.token, log=options.log, port=options.port)
     except (OSError, OverflowError, ScriptError, ValueError) as error:
         sys.stderr.write(f"outfitter: error: {error}\n")
         return 1
@@ -37,7 +40,7 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout.write(server.url + "\n")
         sys.stdout.flush()
         try:
-            if asked.until_eof:
+            if options.until_eof:
                 sys.stdin.read()
             else:
                 signal.pause()

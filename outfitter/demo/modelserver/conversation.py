@@ -1,15 +1,15 @@
-"""What every dialect's request comes down to, and the script that answers it. Pure.
+"""What the requests of every dialect have in common, and the script that answers them. Pure.
 
 A script is a JSON list; each step is one turn of the model:
 
     {"text": "done"}                                  say this
     {"shell": "echo hi"}                              call the shell tool that the client offers
     {"write": {"path": "/x", "content": "hi"}}        call its tool for writing files, else its shell
-    {"tool": "name", "input": {"a": 1}}               call this very tool
+    {"tool": "name", "input": {"a": 1}}               call the tool of this name
     {"calls": [{"shell": "a"}, {"shell": "b"}]}       several calls in one turn
 
-Where the conversation stands is read off the request itself: the server keeps no state, so clients may retry, ask aside, and
-run side by side. What is past the last step, and a request that does not offer a step's tool, gets the fixed text.
+The request itself shows which step is next: the server keeps no state, so clients may retry, ask aside and run in parallel.
+The fixed text answers requests after the last step, and requests that do not offer a step's tool.
 """
 
 import shlex
@@ -23,7 +23,10 @@ PATH_KEYS = ("file_path", "path")
 
 
 class Tool(NamedTuple):
-    """A tool as the client offers it: `space` groups tools in the Responses dialect, `custom` takes plain text there."""
+    """A tool that the client offers.
+
+    In the Responses dialect, `space` groups tools, and a `custom` tool takes plain text.
+    """
 
     name: str
     properties: Mapping[str, Any] = {}
@@ -32,14 +35,14 @@ class Tool(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A turn of the model's that the conversation already holds: the id of a call, or a text."""
+    """An earlier turn of the model in the conversation: the id of a call, or a text."""
 
     kind: Literal["call", "text"]
     value: str
 
 
 class Conversation(NamedTuple):
-    """A request, whatever its dialect: the model asked for, whether to stream, the tools by name, the turns so far."""
+    """A request in any dialect: the model, whether to stream, the tools by name, the turns so far."""
 
     model: str
     stream: bool
@@ -56,7 +59,7 @@ class Call(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What the model answers: a text, or calls. `step` is the script's, None for the fixed text."""
+    """The model's answer: a text, or calls; `step` is the script's step, None for the fixed text."""
 
     text: str
     calls: tuple[Call, ...] = ()
@@ -64,32 +67,32 @@ class Reply(NamedTuple):
 
 
 class ScriptError(ValueError):
-    """A script that is not one; the message names the step."""
+    """An invalid script; the message names the step."""
 
 
 def check(script: Any) -> tuple[Mapping[str, Any], ...]:
-    """A parsed script, if it is one. Raises `ScriptError`."""
+    """Return a parsed script if it is valid. Raises `ScriptError`."""
     if not isinstance(script, list):
-        raise ScriptError("a script is a list of steps")
+        raise ScriptError("expected a list of steps")
     for number, step in enumerate(script):
         calls = step.get("calls") if isinstance(step, dict) else None
         parts = calls if isinstance(calls, list) and calls and set(step) == {"calls"} else [step]
         if not all(_is_call(part) for part in parts) and not _is_text(step):
-            raise ScriptError(f"step {number}: wants one of text, shell, write, tool, calls; got {step!r}")
+            raise ScriptError(f"step {number}: expected text, shell, write, tool or calls, got {step!r}")
     return tuple(script)
 
 
 def answer(script: Sequence[Mapping[str, Any]], asked: Conversation, fixed: str, server: str) -> Reply:
-    """The next step of the script for this conversation; `server` begins the ids of this server's calls."""
+    """Return the script's next step for this conversation; `server` prefixes this server's call ids."""
     position = _position(script, asked.marks, server)
     if position >= len(script):
         return Reply(fixed)
     step = script[position]
     if "text" in step:
         return Reply(step["text"], (), position)
-    found = [_resolve(part, asked.tools) for part in step.get("calls", [step])]
-    calls = [Call(f"{server}_{position}_{n}", *pair) for n, pair in enumerate(found) if pair is not None]
-    return Reply("", tuple(calls), position) if len(calls) == len(found) else Reply(fixed)
+    resolved = [_resolve(part, asked.tools) for part in step.get("calls", [step])]
+    calls = [Call(f"{server}_{position}_{n}", *pair) for n, pair in enumerate(resolved) if pair is not None]
+    return Reply("", tuple(calls), position) if len(calls) == len(resolved) else Reply(fixed)
 
 
 def _position(script: Sequence[Mapping[str, Any]], marks: tuple[Mark, ...], server: str) -> int:
@@ -123,8 +126,8 @@ def _shell_input(shell: Tool, command: str) -> dict[str, Any]:
     key = next((key for key in COMMAND_KEYS if key in shell.properties), "command")
     schema = shell.properties.get(key)
     listed = isinstance(schema, Mapping) and schema.get("type") == "array"
-    given: dict[str, Any] = {key: ["sh", "-c", command] if listed else command}
-    return given | ({"description": "a scripted command"} if "description" in shell.properties else {})
+    values: dict[str, Any] = {key: ["sh", "-c", command] if listed else command}
+    return values | ({"description": "a scripted command"} if "description" in shell.properties else {})
 
 
 def _is_text(step: Any) -> bool:

@@ -1,6 +1,7 @@
-"""Three ways to say the same: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions. Pure but for fresh ids.
+"""Three dialects: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions.
 
-Each dialect reads a request body into a `Conversation`, and writes a `Reply` as one document or as a stream of events.
+Pure except for fresh ids. Each dialect reads a request body into a `Conversation`, and writes a `Reply` as one document or as
+a stream of events.
 """
 
 import json
@@ -10,12 +11,15 @@ from typing import Any, NamedTuple
 
 from outfitter.demo.modelserver.conversation import Call, Conversation, Mark, Reply, Tool
 
-# A stream's events: (name or "", data); a plain text is sent as it is.
+# The events of a stream: (name or "", data); a plain text is sent as it is.
 Events = list[tuple[str, "dict[str, Any] | str"]]
 
 
 class Dialect(NamedTuple):
-    """How a service speaks: `read` a request body, write a reply `whole` (model, reply), and turn that into `events`."""
+    """The format of one service.
+
+    `read` reads a request body, `whole` (model, reply) writes a document, `events` splits a document into a stream.
+    """
 
     read: Callable[[Mapping[str, Any]], Conversation]
     whole: Callable[[str, Reply], dict[str, Any]]
@@ -23,7 +27,7 @@ class Dialect(NamedTuple):
 
 
 def fresh(prefix: str) -> str:
-    """A new id: clients drop or merge what repeats one."""
+    """Return a new id; clients drop or merge repeated ones."""
     return f"{prefix}_{uuid.uuid4().hex[:20]}"
 
 
@@ -36,19 +40,19 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _text(content: Any) -> str:
-    """The text of a message, given as one string or as parts."""
+    """Return the text of a message, which is one string or parts."""
     if isinstance(content, str):
         return content
     return "".join(part["text"] for part in _objects(content) if isinstance(part.get("text"), str))
 
 
 def _properties(schema: Any) -> Mapping[str, Any]:
-    found = schema.get("properties") if isinstance(schema, dict) else None
-    return found if isinstance(found, dict) else {}
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return properties if isinstance(properties, dict) else {}
 
 
 def _conversation(body: Mapping[str, Any], tools: Iterable[Tool], marks: Iterable[Mark]) -> Conversation:
-    """Tools are found by their own name, and by `space__name` where they have a space."""
+    """Return the conversation; tools are keyed by name, and also by `space__name` if they have a space."""
     named: dict[str, Tool] = {}
     for tool in tools:
         named.setdefault(tool.name, tool)
@@ -121,9 +125,10 @@ def _read_responses(body: Mapping[str, Any]) -> Conversation:
     tools: list[Tool] = []
     for tool in _objects(body.get("tools")):
         space = str(tool.get("name", "")) if tool.get("type") == "namespace" else ""
-        for one in _objects(tool.get("tools")) if space else [tool]:
-            if isinstance(one.get("name"), str):
-                tools.append(Tool(one["name"], _properties(one.get("parameters")), space, one.get("type") == "custom"))
+        for item in _objects(tool.get("tools")) if space else [tool]:
+            if isinstance(item.get("name"), str):
+                custom = item.get("type") == "custom"
+                tools.append(Tool(item["name"], _properties(item.get("parameters")), space, custom))
     marks: list[Mark] = []
     for item in _objects(body.get("input")):
         if item.get("type") in ("function_call", "custom_tool_call"):
@@ -183,12 +188,12 @@ def _response_events(whole: dict[str, Any]) -> Events:
 
 
 def _item_events(index: int, item: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    place = {"output_index": index, "item_id": item["id"]}
+    position = {"output_index": index, "item_id": item["id"]}
     done = ("response.output_item.done", {"output_index": index, "item": item})
     if item["type"] == "message":
         part = item["content"][0]
         begun = {**item, "status": "in_progress", "content": []}
-        inside = {**place, "content_index": 0}
+        inside = {**position, "content_index": 0}
         return [
             ("response.output_item.added", {"output_index": index, "item": begun}),
             ("response.content_part.added", {**inside, "part": {**part, "text": ""}}),
@@ -201,8 +206,8 @@ def _item_events(index: int, item: dict[str, Any]) -> list[tuple[str, dict[str, 
     key, stem = ("input", "custom_tool_call_input") if custom else ("arguments", "function_call_arguments")
     return [
         ("response.output_item.added", {"output_index": index, "item": {**item, "status": "in_progress", key: ""}}),
-        (f"response.{stem}.delta", {**place, "delta": item[key]}),
-        (f"response.{stem}.done", {**place, key: item[key]}),
+        (f"response.{stem}.delta", {**position, "delta": item[key]}),
+        (f"response.{stem}.done", {**position, key: item[key]}),
         done,
     ]
 

@@ -1,4 +1,4 @@
-"""The HTTP side: 127.0.0.1 only, a thread a request, every request kept with its credentials replaced."""
+"""The HTTP server: 127.0.0.1 only, one thread per request; requests are recorded without credentials."""
 
 import gzip
 import json
@@ -14,16 +14,17 @@ from outfitter.demo.modelserver.conversation import Reply, answer, check
 from outfitter.demo.modelserver.dialects import DIALECTS, Dialect, Events
 
 BODY_BYTES = 256 << 20
-# Header names that carry a credential. Their values are never kept: only whether they held the expected token.
+# Header names that carry a credential. Their values are never recorded, only whether they held the expected token.
 CREDENTIALS = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "cookie")
 MODELS = ("scripted-model",)
 FIXED = "This is the scripted model on your own machine."
 
 
-class Seen(NamedTuple):
-    """A request as it came: header names in lower case, `credentials` header → held the expected token, `body` parsed or None.
+class RecordedRequest(NamedTuple):
+    """A request: header names in lower case, `body` parsed or None.
 
-    `step` is the script's, `calls` are the names of the tools that the reply calls, `text` what it says.
+    `credentials` maps a header to whether it held the expected token. `step` is the script's, `calls` are the names of the tools
+    that the reply calls, `text` is its text.
     """
 
     method: str
@@ -37,20 +38,20 @@ class Seen(NamedTuple):
 
 
 class ModelServer:
-    """A scripted model service. As a context manager it listens until the end of the block.
+    """A scripted model service; as a context manager it listens until the end of the block.
 
-    `script` is the list of `conversation`; `fixed` what is said besides; `token` what clients are expected to send: a
-    request for a model without any credential header is refused (401), a wrong one is only noted. `log` names a JSONL file.
-    Raises `ScriptError` for a script that is none, `OSError` where it cannot listen.
+    `script` is the list that `conversation` describes, `fixed` the answer outside the script. With a `token`, a request for a
+    model without any credential header is refused (401), and a wrong credential is only recorded. `log` names a JSONL file.
+    Raises `ScriptError` for an invalid script, `OSError` if it cannot listen.
     """
 
     def __init__(
         self, script: Sequence[Any] = (), *, fixed: str = FIXED, token: str = "", log: str = "", port: int = 0
     ) -> None:
-        """Bind, so that the port is known; nothing is answered yet."""
+        """Bind, so that the port is known; requests are not answered yet."""
         self.script = check(list(script))
         self.fixed, self.token = fixed, token
-        self.seen: list[Seen] = []
+        self.seen: list[RecordedRequest] = []
         self._name = "c" + secrets.token_hex(4)
         self._log, self._lock = log, threading.Lock()
         self._http = _Loopback(("127.0.0.1", port), _handler(self))
@@ -67,12 +68,12 @@ class ModelServer:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> Self:
-        """Answer requests, in a thread."""
+        """Answer requests in a thread."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Answer no more; returns when the thread has ended."""
+        """Stop answering; return when the thread has ended."""
         if self._thread.is_alive():
             self._http.shutdown()
             self._thread.join()
@@ -84,34 +85,34 @@ class ModelServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def models_asked(self) -> tuple[Seen, ...]:
-        """The requests that asked for a model's turn, in order."""
-        return tuple(seen for seen in self.seen if seen.path in DIALECTS)
+    def models_asked(self) -> tuple[RecordedRequest, ...]:
+        """Return the requests for a model's turn, in order."""
+        return tuple(request for request in self.seen if request.path in DIALECTS)
 
     def reply(self, dialect: Dialect, body: Mapping[str, Any]) -> tuple[Reply, str, bool]:
-        """The reply to a request, the model's name in it, and whether it is to be streamed."""
+        """Return the reply to a request, its model's name, and whether to stream it."""
         asked = dialect.read(body)
         return answer(self.script, asked, self.fixed, self._name), asked.model or MODELS[0], asked.stream
 
-    def keep(self, seen: Seen) -> None:
-        """Remember a request, and write it to the log."""
+    def record(self, request: RecordedRequest) -> None:
+        """Store a request, and append it to the log."""
         with self._lock:
-            self.seen.append(seen)
+            self.seen.append(request)
             if self._log:
                 with open(self._log, "a", encoding="utf-8") as file:
-                    file.write(json.dumps({"n": len(self.seen), **seen._asdict()}) + "\n")
+                    file.write(json.dumps({"n": len(self.seen), **request._asdict()}) + "\n")
 
 
 class _Loopback(ThreadingHTTPServer):
     daemon_threads = True
 
     def server_bind(self) -> None:
-        """Bind without the look-up of a host name, which can hang on a machine with no network."""
+        """Bind without looking up a host name, which can hang on a machine without a network."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hung up is no news."""
+        """Ignore clients that hung up."""
 
 
 def _handler(model: ModelServer) -> type[BaseHTTPRequestHandler]:
@@ -142,24 +143,24 @@ class _Handler(BaseHTTPRequestHandler):
         path = self._path()
         dialect = DIALECTS.get(path)
         if path == "/v1/messages/count_tokens" and isinstance(body, dict):
-            self._keep(path, body)
+            self._record(path, body)
             self._document({"input_tokens": 12})
         elif dialect is None or not isinstance(body, dict):
-            self._keep(path, body)
-            self._refuse(404 if dialect is None else 400, f"nothing here answers {path}")
+            self._record(path, body)
+            self._refuse(404 if dialect is None else 400, f"no route for {path}")
         elif self.server_model.token and not self._credentials():
-            self._keep(path, body)
+            self._record(path, body)
             self._refuse(401, "no credential was sent")
         else:
             self._turn(dialect, path, body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: the requests are kept."""
+        """Print nothing: requests are recorded."""
 
     def _turn(self, dialect: Dialect, path: str, body: dict[str, Any]) -> None:
         reply, name, stream = self.server_model.reply(dialect, body)
         calls = tuple(call.tool.name for call in reply.calls)
-        self._keep(path, body, step=reply.step, calls=calls, text=reply.text)
+        self._record(path, body, step=reply.step, calls=calls, text=reply.text)
         whole = dialect.whole(name, reply)
         if stream:
             self._stream(dialect.events(whole))
@@ -168,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _get(self) -> None:
         path = self._path()
-        self._keep(path, None)
+        self._record(path, None)
         if path == "/v1/models":
             models = [
                 {"id": name, "object": "model", "type": "model", "display_name": name, "owned_by": "outfitter"}
@@ -178,10 +179,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif path in ("/", "/v1/api/hello"):
             self._document({})
         else:
-            self._refuse(404, f"nothing here answers {path}")
+            self._refuse(404, f"no route for {path}")
 
     def _path(self) -> str:
-        """The path without its query; services are asked with and without `/v1` in front."""
+        """Return the path without its query, with `/v1` in front; clients ask with and without it."""
         path = self.path.split("?")[0]
         return path if path.startswith("/v1/") or path == "/" else "/v1" + path
 
@@ -193,26 +194,26 @@ class _Handler(BaseHTTPRequestHandler):
             if name.lower() in CREDENTIALS
         }
 
-    def _keep(self, path: str, body: Any, **answered: Any) -> None:
+    def _record(self, path: str, body: Any, **answered: Any) -> None:
         headers = {
             name.lower(): "<credential>" if name.lower() in CREDENTIALS else value
             for name, value in self.headers.items()
         }
-        self.server_model.keep(Seen(self.command, path, headers, self._credentials(), body, **answered))
+        self.server_model.record(RecordedRequest(self.command, path, headers, self._credentials(), body, **answered))
 
     def _body(self) -> bytes | None:
-        """The body, whole and unpacked; None once it was refused."""
+        """Return the whole body, decompressed, or None if it was refused."""
         try:
             raw = self._chunks() if "chunked" in self.headers.get("Transfer-Encoding", "") else self._sized()
             coding = self.headers.get("Content-Encoding", "identity").lower()
             if coding in ("gzip", "deflate"):
                 return gzip.decompress(raw) if coding == "gzip" else zlib.decompress(raw)
         except (ValueError, OSError, EOFError, zlib.error) as error:
-            self._refuse(400, f"the body cannot be read: {error}")
+            self._refuse(400, f"cannot read the body: {error}")
             return None
         if coding == "identity":
             return raw
-        self._refuse(415, f"content encoding {coding} is not understood")
+        self._refuse(415, f"unsupported content encoding {coding}")
         return None
 
     def _sized(self) -> bytes:
@@ -253,7 +254,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def _stream(self, events: Events) -> None:
-        """Server-sent events; their number is not known beforehand, so the end of the connection ends the reply."""
+        """Send server-sent events; the length is unknown, so closing the connection ends the reply."""
         self.close_connection = True
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
