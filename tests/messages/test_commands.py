@@ -595,8 +595,8 @@ nothing to remove
 """)
     assert told(furnished, "evidence", "verify", "gone") == snapshot("""\
 exit 1
-missing        trace.trace/run_trace.json: not there
-missing        result.result/final_result.json: not there
+missing        trace.trace/run_trace.json: not found
+missing        result.result/final_result.json: not found
 """)
     assert told(furnished, "evidence", "replay", "gone", "--json") == snapshot("""\
 exit 1
@@ -610,7 +610,7 @@ exit 1
       "kind": "missing",
       "file": "trace",
       "field": "trace/run_trace.json",
-      "message": "not there"
+      "message": "not found"
     }
   ]
 }
@@ -618,15 +618,15 @@ exit 1
     assert told(furnished, "report", "gone") == snapshot("""\
 exit 1
 --- stderr
-outfitter: error: cannot report on: /M/project/gone: trace: not there
+outfitter: error: cannot report on: /M/project/gone: trace: not found
   hint: outfitter evidence verify says more
 --- codes: effect-failed
 """)
     assert told(furnished, "run", "--out", "out") == snapshot("""\
 exit 125
 --- stderr
-outfitter: error: cannot use the output root: /M/project/out: is not empty: an attempt gets a fresh directory
-  hint: give each attempt an --out of its own: an absent or empty directory
+outfitter: error: cannot use the output root: /M/project/out: is not empty
+  hint: give each attempt its own --out: an absent or empty directory
 --- codes: effect-failed
 """)
     assert told(furnished, "run", "--strict", script=script) == snapshot("""\
@@ -917,7 +917,7 @@ next: outfitter show helper, then outfitter run helper
     assert told(machine, "setup", "--yes") == snapshot("""\
 exit 0
 /M/home/.agents already has all of this
-agents/helper/agent.md exists and stays as it is
+agents/helper/agent.md exists; it is not changed
 next: outfitter show helper, then outfitter run helper
 """)
     assert told(machine, "setup", "--agent", "My Agent", "--yes") == snapshot("""\
@@ -1035,9 +1035,9 @@ exit 0
 ok       machine: Outfitter 0.1.0, Python 3.x, System machine
 ok       home: /M/home
 ok       temporary directory: /M/tmp: writable, with links, locks and programs
-ok       state directory: /M/home/.local/state/outfitter (not made yet)
+ok       state directory: /M/home/.local/state/outfitter (does not exist yet)
 ok       settings: /M/project/.agents/settings.yml
-ok       cache: /M/home/.agents/cache (not made yet), 0 bytes
+ok       cache: /M/home/.agents/cache (does not exist yet), 0 bytes
 ok       trees: /M/project/.agents
 warning  harness pi: 9.9.9 (stand-in) (/M/bin/pi), 2 of 12 options that Outfitter may use
          - --system-prompt is missing: identity
@@ -1051,15 +1051,15 @@ warning  harness pi: 9.9.9 (stand-in) (/M/bin/pi), 2 of 12 options that Outfitte
          - --exclude-tools is missing: tool limits
          - --no-tools is missing: tool limits
          hint: update it: npm install -g @earendil-works/pi-coding-agent
-info     native pi: /M/home/.pi/agent is not there yet; a launch makes it
+info     native pi: /M/home/.pi/agent does not exist yet; a launch creates it
 warning  harness claude: 9.9.9 (stand-in) (/M/bin/claude), 10 of 11 options that Outfitter may use
          - --system-prompt-snapshot is missing: a changed identity in a continued session
          hint: update it: npm install -g @anthropic-ai/claude-code
-info     native claude: /M/home/.claude is not there yet; a launch makes it
+info     native claude: /M/home/.claude does not exist yet; a launch creates it
 warning  harness codex: 9.9.9 (stand-in) (/M/bin/codex), 1 of 2 options that Outfitter may use
          - --config is missing: servers, models, identity
          hint: update it: npm install -g @openai/codex
-info     native codex: /M/home/.codex is not there yet; a launch makes it
+info     native codex: /M/home/.codex does not exist yet; a launch creates it
 ok       runs: none left over
 ok       git: /usr/bin/git
 ok       launch: reviewer on pi would start

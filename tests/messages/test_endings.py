@@ -514,7 +514,7 @@ outfitter: notice: /M/bin/codex needs the interpreter /nowhere, which is missing
 exit 1
 --- stderr
 outfitter: error: /M/bin/pi: `--version` failed: no answer
-  hint: mend or reinstall it
+  hint: repair or reinstall it
 --- codes: harness-unavailable
 """)
 
