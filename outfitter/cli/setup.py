@@ -17,7 +17,7 @@ from outfitter.model.wording import counted
 from outfitter.setup.files import gather, write
 from outfitter.setup.plan import ADD_BY_HAND, PlannedFile, SetupChoice, Start, plan, source_entry
 
-SUMMARY = "PlannedFile a first agent and make it the default. Shows every file before it writes; replaces none."
+SUMMARY = "Write a first agent and make it the default. Shows every file before it writes; replaces none."
 EXAMPLES = (
     "outfitter setup",
     "outfitter setup --from claude --agent me --harness claude --yes",
