@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 
 from outfitter.cli.argv import GlobalWords, MisusedError, asks_json, split_global
-from outfitter.cli.commands import COMMANDS
+from outfitter.cli.commands import COMMANDS, module_of
 from outfitter.edges.console import Console, console, unwritten
 from outfitter.model.errors import Crashed, EffectFailed, LaunchError, UsageError
 from outfitter.railway import fold
@@ -65,7 +65,7 @@ def _ended(name: str, words: list[str], speak: Console, as_json: bool) -> int:
     try:
         from outfitter.cli.context import context
 
-        module = import_module(f"outfitter.cli.{name}")
+        module = import_module(module_of(name))
         try:
             here = context(speak, anywhere=_only_tells(name, words))
         except OSError as error:

@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "sync": "fetch remote catalogs and settings",
     "sources": "where layers come from, and their state",
     "setup": "a first agent, step by step",
+    "import": "make a tree of what another tool reads here",
     "fingerprint": "one digest of a directory's names, kinds and bytes",
     "evidence": "verify, replay, publish or prune the evidence of runs",
     "batch": "run an agent once for each input",
@@ -26,3 +27,11 @@ COMMANDS: dict[str, str] = {
     "completion": "shell completion for bash, zsh or fish",
     "cache": "Outfitter's own cache: dir, prune, clean",
 }
+
+# Command → module, where the command's name cannot be a module's.
+_MODULES = {"import": "import_tree"}
+
+
+def module_of(name: str) -> str:
+    """The module of a command."""
+    return f"outfitter.cli.{_MODULES.get(name, name)}"

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from outfitter.catalog.inventory import rows
 from outfitter.catalog.tree_reader import TreeReader
-from outfitter.cli.commands import COMMANDS
+from outfitter.cli.commands import COMMANDS, module_of
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import tree
@@ -75,7 +75,7 @@ def whole_parser() -> argparse.ArgumentParser:
     whole.add_argument("--color", choices=["auto", "always", "never"])
     commands = whole.add_subparsers(dest="command")
     for name, summary in COMMANDS.items():
-        module = import_module(f"outfitter.cli.{'argv' if name == 'run' else name}")
+        module = import_module(module_of("argv" if name == "run" else name))
         command = commands.add_parser(name, help=summary, description=module.SUMMARY, allow_abbrev=False)
         module.arguments(command)
         _mark(command)

@@ -6,12 +6,12 @@ import argparse
 from importlib import import_module
 
 from outfitter.cli.argv import SUMMARY, arguments
-from outfitter.cli.commands import COMMANDS
+from outfitter.cli.commands import COMMANDS, module_of
 from outfitter.cli.context import Context
 from outfitter.cli.parser import folded
 from outfitter.model.errors import UsageError
 
-COMMON = ("run", "diff", "list", "validate", "setup")
+COMMON = ("run", "diff", "list", "validate", "setup", "import")
 # What `run` exits with, in the order of spec/80; a test compares this table with the docs.
 RUN_CODES: tuple[tuple[str, str], ...] = (
     ("the harness's own, or 128 + signal", "it ran, and ended so; a code of its own other than 0 wins over 121"),
@@ -32,7 +32,7 @@ EXAMPLES = (
 def main(words: list[str], context: Context) -> int:
     """Print the overview; `outfitter help COMMAND` is `outfitter COMMAND --help`."""
     if words[:1] and words[0] in COMMANDS:
-        return int(import_module(f"outfitter.cli.{words[0]}").main(["--help"], context))
+        return int(import_module(module_of(words[0])).main(["--help"], context))
     if words:
         from outfitter.model.wording import did_you_mean
 

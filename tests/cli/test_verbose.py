@@ -20,6 +20,7 @@ WORDS = {
     "sync": ("sync",),
     "sources": ("sources",),
     "setup": ("setup", "--yes", "--agent", "second"),
+    "import": ("import", "claude", "--dry-run"),
     "fingerprint": ("fingerprint", ".agents", "--no-cache"),
     "evidence": ("evidence", "verify", "out"),
     "batch": ("batch", "in.txt", "--agent", "a", "--out", "results"),
@@ -56,12 +57,13 @@ def furnished(machine):
     (machine.project / ".agents/skills").mkdir()
     (machine.project / ".agents/skills/gone").symlink_to("nowhere")
     machine.put("in.txt", "one\n")
+    machine.put(".claude/commands/go.md", "Go.\n")
     assert machine.run("run", "--retain-projection", "--out", "out").code == 0
     return machine
 
 
 # These have nothing of their own to tell.
-SILENT = {"recover", "setup", "batch", "demo", "completion"}
+SILENT = {"recover", "setup", "import", "batch", "demo", "completion"}
 
 
 def details(err):

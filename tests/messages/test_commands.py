@@ -1133,6 +1133,7 @@ common:
   list         agents, skills, knowledge and commands of the tree
   validate     check the tree and the settings
   setup        a first agent, step by step
+  import       make a tree of what another tool reads here
 
 more:
   recover      finish what a killed launcher left

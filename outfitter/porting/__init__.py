@@ -1,0 +1,1 @@
+"""Other tools' files as an `.agents` tree, and back: one module a tool, one translation for use in place and for import."""

@@ -1,0 +1,1 @@
+"""Other tools' files: seen, used in place, imported, and written back."""
