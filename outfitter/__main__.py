@@ -13,7 +13,7 @@ def entry() -> None:
     """Run one command and leave at once.
 
     A launch allocates little that could ever be garbage before its harness starts, so collecting while modules load is time
-    lost (spec/80, start-up); nothing is left to tear down afterwards, so the interpreter's own farewell is skipped.
+    lost (spec/80, "Start-up"); nothing is left to tear down afterwards, so the interpreter's own farewell is skipped.
     """
     gc.disable()
     in_utf8()

@@ -74,7 +74,7 @@ def always(
 ) -> Callable[[_A], Effect[_C]]:
     """Use a resource, then finish with it whatever happened: `then` sees success, failure and crash alike.
 
-    `then` must be total itself: it turns its own failures into notices (design B.5).
+    `then` must be total itself: it turns its own failures into notices.
     """
     return lambda resource: guarded(lambda: use(resource)).compose_result(lambda outcome: then(resource, outcome))
 

@@ -1,4 +1,4 @@
-"""Errors, problems and notices as lines for people and as JSON for programs (spec/80, design D). Pure."""
+"""Errors, problems and notices as lines for people and as JSON for programs (spec/80, "Output"). Pure."""
 
 from __future__ import annotations
 

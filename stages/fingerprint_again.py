@@ -104,7 +104,7 @@ def _place(held: Zones, path: str) -> str:
 
 
 def _look(durable: Durable, held: Zones, path: str, known: Row | None, since_ns: int) -> Iterator[Row]:
-    """One durable file as it is now. What is known of it counts only if it is older than this launch (spec/60, racy)."""
+    """One durable file as it is now. What is known of it counts only if it is older than this launch (spec/60, "Warm comparison and the racy rule")."""
     place = _place(held, path)
     if not place:
         return

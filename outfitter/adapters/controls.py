@@ -15,7 +15,7 @@ from outfitter.model.settings import Resolution, Settings, Strategies
 
 
 def effective_controls(composition: Composition, harness: str) -> Controls:
-    """The generic controls with the harness's own block over them (spec/10 `controls`): maps by key, lists joined, its scalar wins."""
+    """The generic controls with the harness's own block over them (spec/10, "Front matter"): maps by key, lists joined, its scalar wins."""
     generic = composition.controls
     own = composition.harness_controls.get(harness, Controls())
     return Controls(
@@ -38,7 +38,7 @@ def unsupported_control(agent: str, harness: str, control: str) -> Notice:
 
 
 def unset_credential(composition: Composition, harness: str, env: Mapping[str, str]) -> str:
-    """The credential variable of the selected target if the child would not have it, else "" (spec/10, Models)."""
+    """The credential variable of the selected target if the child would not have it, else "" (spec/10, "Models")."""
     target = composition.model
     if target is None or not target.variable:
         return ""

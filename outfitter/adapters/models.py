@@ -1,4 +1,4 @@
-"""A model selection as each harness can take it: words of other tools, dialects that would be lost (spec/10 Models, V16, 006.9). Pure."""
+"""A model selection as each harness can take it: words of other tools, dialects that would be lost (spec/10, "Models", V16, 006.9). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tool limits in a harness's own spelling: one table of names for all adapters (spec/10 `tools`, spec/15 V12). Pure.
+"""Tool limits in a harness's own spelling: one table of names for all adapters (spec/10, "Tools", spec/15 V12). Pure.
 
 Trees name tools in the words of whichever program they were written for. Words are compared without case, `_` and `-`;
 a word that a harness has natively is that tool, else it is looked up among the words for the nine portable names.

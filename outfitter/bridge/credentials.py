@@ -16,7 +16,7 @@ _LOCK_SECONDS = 5.0
 
 
 def carry_credentials(after: Aftermath, bridge: Bridge, change: Change) -> Item:
-    """Copy a changed credential file over the durable one, unless that changed too, or the change is none (readings of 006.5.14)."""
+    """Copy a changed credential file over the durable one, unless that changed too, or the change is none (spec/00; 006.5.14)."""
     now = after.now(change.path)
     if change.outcome == "unreadable":
         return unreadable(change, TOPIC)

@@ -1,4 +1,4 @@
-"""Plugin registries that name places inside a projection, made to name the durable ones (spec/50, "A `plugins/` registry")."""
+"""Plugin registries that name places inside a projection, made to name the durable ones (spec/50, "Plugin registry")."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Decision(NamedTuple):
 
 
 def decide(sides: Sides) -> Decision:
-    """The first row that fits (spec/50, the merge table; readings of 006.5.14, 15 and 18)."""
+    """The first row that fits (spec/50, "Session bridge"; spec/00; 006.5.14, 15 and 18)."""
     seed, before, projected, durable = sides[:4]
     if projected is None:
         return Decision("leave", "a deletion is never carried over")
@@ -72,7 +72,7 @@ def vouches(identity: Identity, started_ns: int) -> bool:
 
 
 def credential_refusal(seeded: Any, projected: Any) -> str:
-    """Why a projected credential document may not replace a durable one, or "" (readings of 006.5.14; spec/95 CRD-04).
+    """Why a projected credential document may not replace a durable one, or "" (spec/00; 006.5.14; spec/95 CRD-04).
 
     `seeded` is the durable document (None: absent or unusable), `projected` the parsed one (None: not JSON). A document
     whose tokens are all empty where the durable one holds some is what a lost refresh leaves: taking it would end a login.

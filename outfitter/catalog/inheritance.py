@@ -1,4 +1,4 @@
-"""Inheritance: an agent's ancestors in order, each once, and what it takes from them (spec/10, front matter table)."""
+"""Inheritance: an agent's ancestors in order, each once, and what it takes from them (spec/10, "Front matter")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What in a layer's listing cannot be used and is skipped, each with one warning (spec/10 hostile input, spec/15 V5 and V10)."""
+"""What in a layer's listing cannot be used and is skipped, each with one warning (spec/10, "Hostile and broken input", spec/15 V5 and V10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model registries: `models.json` over all layers, and what an agent's `model` resolves to (spec/10 Models, spec/15 V15 and V16, 006.9). Pure."""
+"""Model registries: `models.json` over all layers, and what an agent's `model` resolves to (spec/10, "Models", spec/15 V15 and V16, 006.9). Pure."""
 
 from __future__ import annotations
 

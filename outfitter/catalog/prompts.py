@@ -1,4 +1,4 @@
-"""Prompt sources and the identity's fragments in order (spec/10 `file` and `repo_file`, spec/30, spec/15 V1)."""
+"""Prompt sources and the identity's fragments in order (spec/10, "Files of a loadout", spec/30, spec/15 V1)."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _sync(options: argparse.Namespace, context: Context, local: Settings) -> int
 
 
 def _ambiguities(context: Context) -> None:
-    """Say which of rival sources wins, now that all are here (spec/10, Resources)."""
+    """Say which of rival sources wins, now that all are here (spec/10, "Resources")."""
 
     def say(read: tuple[Layers, Settings]) -> None:
         for notice in ambiguities(TreeReader(read[0]), read[1]):

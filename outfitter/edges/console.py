@@ -25,7 +25,7 @@ _UNWRITTEN: list[str] = []
 
 @frozen(eq=False, repr=False)
 class Console(Value):
-    """How this process speaks. Writing never raises: what cannot be printed is lost on purpose (spec/50, "stdout and stderr gone")."""
+    """How this process speaks. Writing never raises: what cannot be printed is lost on purpose (spec/50, "Messages with stdout and stderr gone")."""
 
     colour_out: bool
     colour_err: bool

@@ -79,7 +79,7 @@ class ModelTarget(NamedTuple):
     """What `model:` resolved to (OFTR-006.9.1).
 
     `kind` native: `model` is passed as it is. registry: every other field is filled from `models.json`.
-    split: `provider/model` with no registry anywhere (spec/10, Models). `variable` names the environment variable of the
+    split: `provider/model` with no registry anywhere (spec/10, "Models"). `variable` names the environment variable of the
     credential, "" where the provider has none; `definition` is the model's own entry (capabilities).
     """
 

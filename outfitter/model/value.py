@@ -1,6 +1,6 @@
 """What all rows and all frozen records share, written once.
 
-`typing` and attrs write and compile code anew for each class, at every start (spec/80, start-up): 0.05 ms a row, of which a
+`typing` and attrs write and compile code anew for each class, at every start (spec/80, "Start-up"): 0.05 ms a row, of which a
 launch has a hundred, and 0.17 ms a record. To make a row by name costs three times as much here as with
 `typing`, by place a little more: a row of which there are a hundred thousand is `typing`'s.
 """

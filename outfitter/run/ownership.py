@@ -1,4 +1,4 @@
-"""Whose a path in a projection is, and under which strategy (spec/50, "Files in the projection are of three kinds"). Pure."""
+"""Whose a path in a projection is, and under which strategy (spec/50, "Three kinds of files"). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings against their JSON Schema: each violation with its place, in words, and the nearest key there is (seed 000, "validated at read boundaries")."""
+"""Settings against their JSON Schema: each violation with its place, in words, and the nearest key there is (seed 000, "Path-keyed adapter declarations")."""
 
 from __future__ import annotations
 

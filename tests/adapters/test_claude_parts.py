@@ -1,4 +1,4 @@
-"""Tool limits, and the files of skills, commands and subagents (spec/40, spec/10 `tools`)."""
+"""Tool limits, and the files of skills, commands and subagents (spec/40, spec/10, "Tools")."""
 
 import json
 

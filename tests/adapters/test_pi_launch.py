@@ -314,7 +314,7 @@ def test_006_4_2_the_directory_is_chosen_before_pi_starts_and_by_no_extension() 
 
 
 def test_a_target_without_its_credential_is_refused_by_name() -> None:
-    """spec/10 Models: the harness would send another login to that host."""
+    """spec/10, "Models": the harness would send another login to that host."""
     error = refused("pi", composed(model=registry_target()))
     assert isinstance(error, CompositionFailed)
     assert "GW_KEY" in error.message

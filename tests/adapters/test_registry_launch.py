@@ -1,4 +1,4 @@
-"""The model registry from the trees to each harness's launch (OFTR-006.9, spec/10 Models), through `outfitter run` and stand-ins."""
+"""The model registry from the trees to each harness's launch (OFTR-006.9, spec/10, "Models"), through `outfitter run` and stand-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tool names in each harness's spelling (spec/10 `tools`, spec/15 V12)."""
+"""Tool names in each harness's spelling (spec/10, "Tools", spec/15 V12)."""
 
 from __future__ import annotations
 

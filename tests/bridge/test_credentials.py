@@ -1,4 +1,4 @@
-"""The credential bridge (spec/95 CRD; readings of 006.5.14)."""
+"""The credential bridge (spec/95 CRD; spec/00; 006.5.14)."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The session bridge, row by row and case by case (spec/50 merge table; spec/95 SES)."""
+"""The session bridge, row by row and case by case (spec/50, "Session bridge"; spec/95 SES)."""
 
 import os
 

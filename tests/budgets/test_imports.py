@@ -1,4 +1,4 @@
-"""What a warm launch has imported when the harness is started: an exact budget, without a clock (spec/80, start-up)."""
+"""What a warm launch has imported when the harness is started: an exact budget, without a clock (spec/80, "Start-up")."""
 
 import json
 import subprocess

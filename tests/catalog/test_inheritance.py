@@ -1,4 +1,4 @@
-"""Inheritance, provenance, `config.json`, defaults and controls (spec/10 front matter, issue of the whole tree)."""
+"""Inheritance, provenance, `config.json`, defaults and controls (spec/10, "Front matter")."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The identity's order and the containment of what it reads (spec/10 `file` and `repo_file`, spec/30)."""
+"""The identity's order and the containment of what it reads (spec/10, "Files of a loadout", spec/30)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Where a project begins, what its links may reach, and what a listing costs (spec/10 layers, spec/15 V5, spec/95 YML-15)."""
+"""Where a project begins, what its links may reach, and what a listing costs (spec/10, "Layers", spec/15 V5, spec/95 YML-15)."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""spec/80, `cache`: what may go and what stays, and that launches do not notice (design D, "safe while others run")."""
+"""spec/80, "Commands": what may go and what stays, and that launches do not notice."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Where words go and how: streams, colour, progress, quiet, verbose, JSON, a bug (spec/80, design D)."""
+"""Where words go and how: streams, colour, progress, quiet, verbose, JSON, a bug (spec/80, "Output")."""
 
 import json
 import os

@@ -55,7 +55,7 @@ def test_broken_settings_are_one_clear_line_and_start_nothing(machine, settings,
     ids=["folder", "fifo", "loop", "outside", "nothing"],
 )
 def test_what_stands_in_an_agents_place_and_is_none_is_said(machine, make, why):
-    """spec/10, hostile and broken input: a diagnostic that names it."""
+    """spec/10, "Hostile and broken input": a diagnostic that names it."""
     machine.agent("a")
     place = machine.project / ".agents/agents/odd"
     place.mkdir()

@@ -1,4 +1,4 @@
-"""Finding and probing programs (spec/80 126 and 127; spec/95 RUN-10)."""
+"""Finding and probing programs (spec/80, "Exit codes"; spec/95 RUN-10)."""
 
 import os
 import sys

@@ -213,7 +213,7 @@ class TestAvoidCrossProjectLeakage:
         assert [path for path in files(consultant.top) if path.name in ("secret-of-a.txt", "odd.txt")] == []
 
     def test_sessions_stay_in_the_run_directory(self, consultant):
-        """The default session directory gives way to the strategy (seed 001, this story)."""
+        """The default session directory gives way to the strategy (seed 001, "Stories")."""
         script = [
             [
                 "run",

@@ -1,4 +1,4 @@
-"""Model registries: merging, refusals, exposures, and what a model word means (spec/10 Models, spec/15 V15 V16, 006.9)."""
+"""Model registries: merging, refusals, exposures, and what a model word means (spec/10, "Models", spec/15 V15 and V16, 006.9)."""
 
 import json
 

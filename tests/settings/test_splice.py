@@ -1,4 +1,4 @@
-"""Setting one key in YAML text: the value is as asked, and every other byte survives (spec/50 `always`)."""
+"""Setting one key in YAML text: the value is as asked, and every other byte survives (spec/50, "The prompt")."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""spec/80 `setup`: shows what it will write, replaces nothing, is done the second time; with a terminal and without."""
+"""spec/80, "Commands": shows what it will write, replaces nothing, is done the second time; with a terminal and without."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What is believed of a known directory (spec/60, racy rule): each function beside its plain definition."""
+"""What is believed of a known directory (spec/60, "Warm comparison and the racy rule"): each function beside its plain definition."""
 
 from hypothesis import given
 from hypothesis import strategies as st

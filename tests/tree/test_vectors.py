@@ -1,4 +1,4 @@
-"""The test vectors of spec/60, one by one."""
+"""The test vectors of spec/60, "Test vectors"."""
 
 import pytest
 

@@ -309,7 +309,7 @@ def remarks(
 
 
 def unenforceable(strategies: Strategies) -> tuple[Notice, ...]:
-    """One warning that names every `state_persistence` entry which an inherited run cannot hold to (spec/40, Inherit)."""
+    """One warning that names every `state_persistence` entry which an inherited run cannot hold to (spec/40, "Claude Code, inherited")."""
     rows = (*strategies.idle, strategies.unknown)
     found = [f"{row.path.key}: {row.strategy}" for row in rows if row.form != "default" and _wanted(row)]
     if not found:

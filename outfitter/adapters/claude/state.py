@@ -1,4 +1,4 @@
-"""Inherited or isolated (006.5.1, 22, 23), and where Claude Code writes: seed 000's table, its known scratch (spec/40, harness facts), and what is bridged (spec/50). Pure."""
+"""Inherited or isolated (006.5.1, 22, 23), and where Claude Code writes: seed 000's table, its known scratch (spec/40, spec/harness-facts), and what is bridged (spec/50). Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESOURCES: tuple[Strategy, ...] = ("symlink", "discard", "warn", "error", "prom
 _TREE: tuple[Strategy, ...] = ("symlink", "discard", "warn", "error")
 _SCRATCH: tuple[Strategy, ...] = ("discard", "warn", "error")
 
-# Seed 000, "The Claude Code adapter currently declares", in its order.
+# Seed 000, "Path-keyed adapter declarations", in its order.
 TABLE: tuple[tuple[str, tuple[Strategy, ...]], ...] = (
     ("settings.json", _FILE),
     ("agents/", _RESOURCES),

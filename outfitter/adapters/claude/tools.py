@@ -1,4 +1,4 @@
-"""Tool limits as Claude Code takes them, for the session and for each subagent (spec/40, spec/10 `tools`). Pure.
+"""Tool limits as Claude Code takes them, for the session and for each subagent (spec/40, spec/10, "Tools"). Pure.
 
 Measured on the real program: `--tools` limits the built-in tools of the session and of every subagent in it; MCP tools stay
 whatever it says, but a denied `mcp__server` takes that server's tools, `mcp__*` those of all. Without `Skill` no skill is

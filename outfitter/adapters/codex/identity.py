@@ -1,4 +1,4 @@
-"""CodexIdentity, subagents and skills for Codex: what the real program was seen to take beyond the seed (spec/40, harness facts). Pure."""
+"""CodexIdentity, subagents and skills for Codex: what the real program was seen to take beyond the seed (spec/40, spec/harness-facts). Pure."""
 
 import posixpath
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Where Pi writes: the declared table of seed 000, and its known scratch (spec/40, harness facts). Pure."""
+"""Where Pi writes: the declared table of seed 000, and its known scratch (spec/40, spec/harness-facts). Pure."""
 
 from __future__ import annotations
 
