@@ -1,1 +1,4 @@
-"""Benchmarks that a stranger can run: every figure beside its peers in the same run, and every result verified (docs/benchmarks.md)."""
+"""Benchmarks that anyone can run: each figure beside its peers in the same run, each result verified.
+
+See docs/benchmarks.md.
+"""

@@ -1,4 +1,4 @@
-"""What is asked of a result: ratios of two contenders' times, and limits of memory (spec/60, spec/80)."""
+"""What is required of a result: ratios of two contenders' times, and memory limits (spec/60, spec/80)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ MB = 10**6
 
 
 class Claim(NamedTuple):
-    """`contender`'s minimum is at most `most` times `reference`'s; without a reference, its peak memory is at most `most` MB.
+    """`contender`'s minimum is at most `most` times `reference`'s.
 
-    `aim` is what we should like to reach, 0 for nothing more; `what` is said of it where the task's name does not.
+    Without a reference, its peak memory is at most `most` MB. `aim` is a better value to reach, 0 for none; `what` says what is
+    claimed if the task's name does not.
     """
 
     contender: str
@@ -23,8 +24,8 @@ class Claim(NamedTuple):
     what: str = ""
 
     def reached(self, figures: Sequence[Figures]) -> float | None:
-        """The ratio or the MB, None where one of them did not take part."""
-        by_name = {one.name: one for one in figures}
+        """Return the ratio or the MB, or None if one of them did not take part."""
+        by_name = {row.name: row for row in figures}
         ours = by_name.get(self.contender)
         if ours is None:
             return None
@@ -34,15 +35,15 @@ class Claim(NamedTuple):
         return ours.minimum / other.minimum if other and other.minimum else None
 
     def holds(self, reached: float) -> bool:
-        """Whether that is enough."""
+        """Return whether the value meets the claim."""
         return reached <= self.most
 
     def said(self, reached: float) -> str:
-        """What was reached, and beside what."""
+        """Return the value in words."""
         return f"{reached:.2f} x {self.reference}" if self.reference else f"{reached:.0f} MB at its peak"
 
     def verdict(self, figures: Sequence[Figures]) -> str:
-        """One line of text; empty where nothing can be said."""
+        """Return one line of text, empty if the claim cannot be judged."""
         reached = self.reached(figures)
         if reached is None:
             return ""

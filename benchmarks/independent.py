@@ -1,4 +1,4 @@
-"""A second opinion on every result: a plain recursive walk and spec/60's formula, sharing no code with the product."""
+"""A second opinion on every result: a plain recursive walk without code of the product (spec/60)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = {stat.S_IFIFO: b"fifo", stat.S_IFSOCK: b"socket", stat.S_IFBLK: b"block"
 
 
 def entry(path: bytes) -> bytes:
-    """Tag byte and digest of one entry."""
+    """Return the tag byte and the digest of one entry."""
     status = os.lstat(path)
     kind = stat.S_IFMT(status.st_mode)
     if kind == stat.S_IFDIR:
@@ -29,26 +29,26 @@ def entry(path: bytes) -> bytes:
 
 
 def digest(path: bytes) -> bytes:
-    """A directory's digest."""
+    """Return a directory's digest."""
     parts = []
     for name in sorted(os.listdir(path)):
-        found = entry(os.path.join(path, name))
-        parts.append(found[:1] + name + b"\0" + found[1:])
+        tagged = entry(os.path.join(path, name))
+        parts.append(tagged[:1] + name + b"\0" + tagged[1:])
     return blake3(b"".join(parts), derive_key_context=CONTEXT).digest()
 
 
 def fingerprint(root: str) -> str:
-    """The fingerprint of a directory, in hex."""
+    """Return the fingerprint of a directory in hex."""
     return digest(os.fsencode(root)).hex()
 
 
 def contents(root: str) -> dict[bytes, bytes]:
-    """Relative path → digest of every regular file."""
-    found: dict[bytes, bytes] = {}
+    """Return relative path → digest of every regular file."""
+    digests: dict[bytes, bytes] = {}
     top = os.fsencode(root)
-    for place, _, names in os.walk(top):
+    for folder, _, names in os.walk(top):
         for name in names:
-            path = os.path.join(place, name)
+            path = os.path.join(folder, name)
             if stat.S_ISREG(os.lstat(path).st_mode):
-                found[os.path.relpath(path, top)] = entry(path)[1:]
-    return found
+                digests[os.path.relpath(path, top)] = entry(path)[1:]
+    return digests

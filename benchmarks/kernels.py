@@ -1,4 +1,7 @@
-"""Single steps of a launch as processes of their own, so that they can be timed beside other programs: `python -m benchmarks.kernels STEP …`."""
+"""Single steps of a launch as processes, to be timed beside other programs.
+
+Run `python -m benchmarks.kernels STEP …`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from outfitter.model.outcome import Settlement
 
 
 def seed(source: str, target: str) -> None:
-    """Copy and digest a session tree; prints the number of files."""
+    """Copy and digest a session tree; print the number of files."""
     from outfitter.run.seeding import seed_tree
 
     _, durable, notices = seed_tree(source, target, None)
@@ -21,7 +24,10 @@ def seed(source: str, target: str) -> None:
 
 
 def prepare(home: str, root: str, slug: str) -> None:
-    """An isolated Claude Code run directory at `root`, as it stands when the harness starts; its record goes beside it, into `root.record`."""
+    """Make an isolated Claude Code run directory at `root` as it is when the harness starts.
+
+    Its record is written to `root.record`.
+    """
     from outfitter.fingerprint.scan import save_baseline
     from outfitter.model.outcome import Tree
     from outfitter.model.projection import Bridge, Record, State
@@ -64,7 +70,10 @@ def prepare(home: str, root: str, slug: str) -> None:
 
 
 def merge(root: str) -> None:
-    """What follows a harness's end: compare, classify, carry back. Prints the number of changes and of files read again."""
+    """Do what follows a harness's end: compare, classify, copy back.
+
+    Prints the number of changes and whether all could be saved.
+    """
     from outfitter.edges.console import console
     from outfitter.edges.environment import ambient
     from outfitter.edges.real import real_host

@@ -1,4 +1,4 @@
-"""Timing whole processes: interleaved rounds, wall and processor time, peak memory, and what the machine is."""
+"""Time whole processes in interleaved rounds: wall and processor time, and peak memory."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-# What is measured is the product that these benchmarks came with, wherever another one is installed.
+# The product that these benchmarks belong to is measured, even if another one is installed.
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Sample(NamedTuple):
-    """One run of one command: seconds of wall and of processor time, peak resident bytes of its largest process, its output."""
+    """One run of one command: seconds of wall and processor time, peak resident bytes, and its output.
+
+    The peak is that of its largest process.
+    """
 
     wall: float
     cpu: float
@@ -27,9 +30,9 @@ class Sample(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A command that takes part in a race. `before` runs untimed before each of its turns, `check` sees its output after.
+    """A command in a race; `before` runs untimed before each turn, `check` sees the output after it.
 
-    `stamp` is a file into which the command writes a wall-clock time in ns: then that moment ends the time, not its exit.
+    `stamp` is a file into which the command writes a wall-clock time in ns; then that moment ends the time, not the exit.
     """
 
     name: str
@@ -42,7 +45,10 @@ class Contender(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What a race says of one contender. `verified`: every result was held against an independent walk; None: nothing to hold."""
+    """The figures of one contender.
+
+    `verified` tells whether every result agreed with an independent walk; None if there was nothing to verify.
+    """
 
     name: str
     minimum: float
@@ -54,7 +60,7 @@ class Figures(NamedTuple):
 
 
 def clean_env(home: str, **more: str) -> dict[str, str]:
-    """The environment of everything that is timed: nothing of the user's but the search path."""
+    """Return the environment of everything that is timed: only the search path is the user's."""
     return {
         "HOME": home,
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
@@ -68,11 +74,11 @@ def clean_env(home: str, **more: str) -> dict[str, str]:
 
 
 class Spawner:
-    """A small process that starts what is timed (see `benchmarks.spawner`), and a place for what it prints."""
+    """A small process that starts what is timed (`benchmarks.spawner`), and a directory for the output."""
 
     def __init__(self) -> None:
         """Start it."""
-        self._place = tempfile.TemporaryDirectory(prefix="outfitter-bench-out-")
+        self._output = tempfile.TemporaryDirectory(prefix="outfitter-bench-out-")
         script = os.path.join(os.path.dirname(__file__), "spawner.py")
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -83,21 +89,21 @@ class Spawner:
 
     def __exit__(self, *_: object) -> None:
         self._process.communicate()
-        self._place.cleanup()
+        self._output.cleanup()
 
-    def once(self, contender: Contender) -> Sample:
-        """Run a command to its end. Raises `RuntimeError` where it fails."""
-        out, err = os.path.join(self._place.name, "out"), os.path.join(self._place.name, "err")
+    def run_once(self, contender: Contender) -> Sample:
+        """Run a command to its end. Raises `RuntimeError` if it fails."""
+        out, err = os.path.join(self._output.name, "out"), os.path.join(self._output.name, "err")
         env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **contender.env}
-        asked = {"command": list(contender.command), "env": env, "cwd": contender.cwd, "out": out, "err": err}
+        request = {"command": list(contender.command), "env": env, "cwd": contender.cwd, "out": out, "err": err}
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         if answer["code"]:
-            said = _text(err).strip()
-            raise RuntimeError(f"{contender.name}: exit {answer['code']}: {shlex.join(contender.command)}: {said}")
+            message = _text(err).strip()
+            raise RuntimeError(f"{contender.name}: exit {answer['code']}: {shlex.join(contender.command)}: {message}")
         wall = (int(_text(contender.stamp)) - answer["started_ns"]) / 1e9 if contender.stamp else answer["wall"]
         unit = 1 if platform.system() == "Darwin" else 1024
         return Sample(wall, answer["cpu"], answer["peak"] * unit, _text(out))
@@ -109,46 +115,49 @@ def _text(path: str) -> str:
 
 
 def race(contenders: Sequence[Contender], rounds: int) -> list[Figures]:
-    """Every contender once a round, each round beginning with another; one round more than asked, which does not count."""
-    samples: dict[str, list[Sample]] = {one.name: [] for one in contenders}
-    checks: dict[str, list[bool]] = {one.name: [] for one in contenders}
+    """Run every contender once per round, each round starting with another.
+
+    One more round runs first and does not count.
+    """
+    samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
+    checks: dict[str, list[bool]] = {contender.name: [] for contender in contenders}
     with Spawner() as spawner:
         for number in range(rounds + 1):
             first = number % len(contenders)
-            for one in (*contenders[first:], *contenders[:first]):
-                if one.before:
-                    one.before()
-                sample = spawner.once(one)
-                if one.check:
-                    checks[one.name].append(one.check(sample.out))
+            for contender in (*contenders[first:], *contenders[:first]):
+                if contender.before:
+                    contender.before()
+                sample = spawner.run_once(contender)
+                if contender.check:
+                    checks[contender.name].append(contender.check(sample.out))
                 if number:
-                    samples[one.name].append(sample)
-    return [_figures(one, samples[one.name], checks[one.name]) for one in contenders]
+                    samples[contender.name].append(sample)
+    return [_figures(contender, samples[contender.name], checks[contender.name]) for contender in contenders]
 
 
-def _figures(one: Contender, samples: Sequence[Sample], checks: Sequence[bool]) -> Figures:
+def _figures(contender: Contender, samples: Sequence[Sample], checks: Sequence[bool]) -> Figures:
     walls = [sample.wall for sample in samples]
     return Figures(
-        one.name,
+        contender.name,
         min(walls),
         statistics.median(walls),
         min(sample.cpu for sample in samples),
         max(sample.peak for sample in samples),
         len(samples),
-        all(checks) if one.check else None,
+        all(checks) if contender.check else None,
     )
 
 
-def machine(place: str) -> dict[str, object]:
-    """What the figures were measured on; `place` is where the trees lie."""
+def machine(directory: str) -> dict[str, object]:
+    """Describe the machine; `directory` is where the trees lie."""
     return {
         "system": platform.platform(),
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "file_system": _file_system(place),
+        "file_system": _file_system(directory),
         "python": platform.python_version(),
-        "load_before": [round(one, 2) for one in os.getloadavg()],
+        "load_before": [round(load, 2) for load in os.getloadavg()],
     }
 
 
@@ -161,12 +170,12 @@ def _processor() -> str:
 
 
 def _file_system(place: str) -> str:
-    """The type of the file system that holds a path, as far as this system tells."""
+    """Return the type of the file system that holds a path, or "" if the system does not tell."""
     try:
         with open("/proc/self/mounts") as file:
             mounts = [line.split()[1:3] for line in file]
     except OSError:
         return ""
     real = os.path.realpath(place)
-    inside = [(len(at), kind) for at, kind in mounts if real == at or real.startswith(at.rstrip("/") + "/")]
+    inside = [(len(point), kind) for point, kind in mounts if real == point or real.startswith(point.rstrip("/") + "/")]
     return max(inside)[1] if inside else ""

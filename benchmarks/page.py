@@ -1,4 +1,7 @@
-"""Puts measured figures into `docs/benchmarks.md`: `python -m benchmarks.page FIGURES.json docs/benchmarks.md`."""
+"""Write measured figures into `docs/benchmarks.md`.
+
+Run `python -m benchmarks.page FIGURES.json docs/benchmarks.md`.
+"""
 
 from __future__ import annotations
 
@@ -23,27 +26,27 @@ ORDER = (
 
 
 def tables(document: dict[str, Any]) -> str:
-    """One table a task, a column a contender; then every required ratio and what was reached; then the machine."""
+    """Return the machine, one table per task with a column per contender, and the missing peers."""
     tasks: dict[str, list[dict[str, Any]]] = {}
     for result in document["results"]:
         tasks.setdefault(result["task"], []).append(result)
     parts = [_machine(document["machine"])]
     for task, results in tasks.items():
-        parts.append(_task(task, sorted(results, key=lambda one: (one["files"], one["bytes"]))))
-    missing = [f"`{one['peer']}` ({one['reason']})" for one in document["missing_peers"]]
+        parts.append(_task(task, sorted(results, key=lambda result: (result["files"], result["bytes"]))))
+    missing = [f"`{peer['peer']}` ({peer['reason']})" for peer in document["missing_peers"]]
     parts.append("Missing peers: " + (", ".join(missing) if missing else "none") + ".\n")
     return "\n".join(parts)
 
 
 def ratios(document: dict[str, Any]) -> str:
-    """Everything that was asked, and what was reached."""
+    """Return a table of every requirement and the value reached."""
     rows = ["| task | tier | reached | required | aim | |", "|---|---|---|---|---|---|"]
     for result in document["results"]:
-        for one in result["claims"]:
-            task = f"{result['task']}, {one['what']}" if one["what"] else result["task"]
-            aim = f"{one['aim']:g}" if one["aim"] else ""
-            held = "holds" if one["holds"] else "**falls short**"
-            rows.append(f"| {task} | {result['tier']} | {one['said']} | {one['most']:g} | {aim} | {held} |")
+        for claim in result["claims"]:
+            task = f"{result['task']}, {claim['what']}" if claim["what"] else result["task"]
+            aim = f"{claim['aim']:g}" if claim["aim"] else ""
+            held = "holds" if claim["holds"] else "**falls short**"
+            rows.append(f"| {task} | {result['tier']} | {claim['said']} | {claim['most']:g} | {aim} | {held} |")
     return "\n".join(rows) + "\n"
 
 
@@ -57,12 +60,12 @@ def _machine(machine: dict[str, Any]) -> str:
 
 
 def _task(task: str, results: list[dict[str, Any]]) -> str:
-    names = list(dict.fromkeys(one["name"] for result in results for one in result["contenders"]))
+    names = list(dict.fromkeys(row["name"] for result in results for row in result["contenders"]))
     lines = [f"### {task[0].upper()}{task[1:]}", ""]
     lines.append("| tier | files | MB | " + " | ".join(names) + " | ours: cpu s | ours: peak MB |")
     lines.append("|---|---|---|" + "---|" * (len(names) + 2))
     for result in results:
-        by_name = {one["name"]: one for one in result["contenders"]}
+        by_name = {row["name"]: row for row in result["contenders"]}
         cells = [
             f"{by_name[name]['seconds_min']:.3f} ({by_name[name]['seconds_median']:.3f})" if name in by_name else ""
             for name in names
@@ -76,10 +79,10 @@ def _task(task: str, results: list[dict[str, Any]]) -> str:
 
 
 def main(figures: str, page: str) -> None:
-    """Replace what stands between the two marks of the page."""
+    """Replace what is between the two marks of the page."""
     with open(figures) as file:
         document = json.load(file)
-    document["results"].sort(key=lambda one: (ORDER.index(one["task"]), one["files"], one["bytes"]))
+    document["results"].sort(key=lambda result: (ORDER.index(result["task"]), result["files"], result["bytes"]))
     with open(page) as file:
         before, _, rest = file.read().partition(BEGIN)
     _, _, after = rest.partition(END)

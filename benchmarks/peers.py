@@ -1,4 +1,4 @@
-"""The programs we are measured beside: found on this machine, or named as missing with the reason."""
+"""The programs that are measured for comparison: found here, or listed as missing with a reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PAQ = "import sys, paqpy; print(paqpy.hash_source(sys.argv[1], False))"
 
 
 class Peers(NamedTuple):
-    """What was found: programs by name, the Python that has the Python peers, and (peer, why not) for the rest."""
+    """Programs by name, the Python with the Python peers, and (peer, reason) for the missing ones."""
 
     programs: dict[str, str]
     python: str
@@ -34,21 +34,24 @@ class Peers(NamedTuple):
     missing: tuple[tuple[str, str], ...]
 
     def paq(self, root: str) -> Sequence[str]:
-        """One digest of a directory by paqpy."""
+        """Return the command for one digest of a directory by paqpy."""
         return (self.python, "-c", _PAQ, root)
 
     def dvc(self, root: str, state: str) -> Sequence[str]:
-        """A tree by dvc-data, with its state database under `state`."""
+        """Return the command for a tree by dvc-data, with its state database under `state`."""
         return (self.python, "-c", _DVC, root, state)
 
     def dirhash(self, root: str, jobs: int) -> Sequence[str]:
-        """One digest of a directory by dirhash."""
+        """Return the command for one digest of a directory by dirhash."""
         code = "import sys; from dirhash.cli import main; main()"
         return (self.python, "-c", code, root, "-a", "sha256", "--empty-dirs", "-j", str(jobs))
 
 
 def find(python: str, npm: str, node: str, wanted: bool) -> Peers:
-    """Look for every peer. `npm` is a directory with `node_modules/@ai-outfitter/outfitter`; "" for the present one."""
+    """Look for every peer.
+
+    `npm` is a directory with `node_modules/@ai-outfitter/outfitter`; "" means the current one.
+    """
     missing: list[tuple[str, str]] = []
     programs: dict[str, str] = {}
     for name in ("find", "xargs", "cp", "b3sum", *(("git", "rsync", "diff") if wanted else ())):
@@ -63,20 +66,24 @@ def find(python: str, npm: str, node: str, wanted: bool) -> Peers:
             modules.add(name)
         else:
             missing.append((name, f"{python} has no module {module}"))
-    script, why = _npm_package(npm, node) if wanted else ("", "")
-    if why:
-        missing.append(("@ai-outfitter/outfitter", why))
+    script, problem = _npm_package(npm, node) if wanted else ("", "")
+    if problem:
+        missing.append(("@ai-outfitter/outfitter", problem))
     return Peers(programs, python, frozenset(modules), node, script, tuple(missing))
 
 
 def _npm_package(directory: str, node: str) -> tuple[str, str]:
-    """(its command's script, why not)."""
+    """Return (the script of its command, why it cannot be used)."""
     script = os.path.join(directory or ".", "node_modules/@ai-outfitter/outfitter/dist/cli.js")
     if not os.path.exists(script):
         return "", f"no {script}: npm install @ai-outfitter/outfitter, and name the directory with --npm"
     try:
-        said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
-        version = int(said.strip().lstrip("v").split(".")[0])
+        text = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+        version = int(text.strip().lstrip("v").split(".")[0])
     except (OSError, ValueError, subprocess.CalledProcessError):
-        return "", f"{node} cannot be run"
-    return (os.path.abspath(script), "") if version >= 22 else ("", f"{node} is {said.strip()}, and it needs 22")
+        return "", f"cannot run {node}"
+    return (
+        (os.path.abspath(script), "")
+        if version >= 22
+        else ("", f"{node} is {text.strip()}, version 22 or later is required")
+    )

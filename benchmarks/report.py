@@ -1,4 +1,4 @@
-"""Figures for people and for programs: a table, a JSON document, and plots of cost against the size of the tree."""
+"""Figures for people and programs: a table, a JSON document, and plots of time against tree size."""
 
 from __future__ import annotations
 
@@ -10,26 +10,31 @@ from benchmarks.claims import MB, Claim
 from benchmarks.peers import Peers
 from benchmarks.tasks import OURS, Result
 
-# Validated for colour-blind readers and for grey print by their marks, too.
+# Checked for colour-blind readers; in grey print the marks tell them apart.
 COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4", "#008300", "#4a3aa7", "#e34948")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def verdicts(result: Result) -> list[str]:
-    """What is said of each thing asked, where it can be said."""
+    """Return the verdict on each claim that can be judged."""
     return [said for claim in result.claims if (said := claim.verdict(result.figures))]
 
 
 def table(result: Result) -> str:
-    """One task as lines of text, aligned; our row first."""
+    """Return one task as aligned lines of text."""
     head = f"{result.task}, {result.tier}" + (
         f": {result.files:,} files, {result.size / MB:,.0f} MB" if result.files else ""
     )
     rows = [("", "min s", "median s", "cpu s", "peak MB", "verified")]
-    for one in result.figures:
-        checked = {True: "yes", False: "NO", None: ""}[one.verified]
-        figures = (f"{one.minimum:.3f}", f"{one.median:.3f}", f"{one.cpu:.3f}", f"{one.peak / MB:.0f}")
-        rows.append((one.name, *figures, checked))
+    for contender in result.figures:
+        checked = {True: "yes", False: "NO", None: ""}[contender.verified]
+        figures = (
+            f"{contender.minimum:.3f}",
+            f"{contender.median:.3f}",
+            f"{contender.cpu:.3f}",
+            f"{contender.peak / MB:.0f}",
+        )
+        rows.append((contender.name, *figures, checked))
     widths = [max(len(row[column]) for row in rows) for column in range(6)]
     lines = [head]
     for row in rows:
@@ -39,7 +44,7 @@ def table(result: Result) -> str:
 
 
 def document(machine: dict[str, object], results: Sequence[Result], peers: Peers) -> dict[str, Any]:
-    """Everything, for `--json`."""
+    """Return everything as data, for `--json`."""
     return {
         "schema_version": 2,
         "machine": machine,
@@ -53,15 +58,15 @@ def document(machine: dict[str, object], results: Sequence[Result], peers: Peers
                 "claims": [said for claim in result.claims if (said := _claim(claim, result))],
                 "contenders": [
                     {
-                        "name": one.name,
-                        "seconds_min": one.minimum,
-                        "seconds_median": one.median,
-                        "cpu_seconds_min": one.cpu,
-                        "peak_bytes": one.peak,
-                        "rounds": one.rounds,
-                        "verified": one.verified,
+                        "name": contender.name,
+                        "seconds_min": contender.minimum,
+                        "seconds_median": contender.median,
+                        "cpu_seconds_min": contender.cpu,
+                        "peak_bytes": contender.peak,
+                        "rounds": contender.rounds,
+                        "verified": contender.verified,
                     }
-                    for one in result.figures
+                    for contender in result.figures
                 ],
             }
             for result in results
@@ -78,7 +83,7 @@ def _claim(claim: Claim, result: Result) -> dict[str, Any] | None:
 
 
 def plot(document_: dict[str, Any], directory: str) -> list[str]:
-    """One figure a task that was measured on trees: seconds against files, ours beside each peer. The files written."""
+    """Write one figure per task on trees, seconds against files; return the files written."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -92,9 +97,9 @@ def plot(document_: dict[str, Any], directory: str) -> list[str]:
             tasks.setdefault(result["task"], []).append(result)
     for task, results in tasks.items():
         figure, axes = plt.subplots(figsize=(7, 4.4), constrained_layout=True)
-        for place, (name, points) in enumerate(_series(results).items()):
+        for index, (name, points) in enumerate(_series(results).items()):
             ours = name == OURS
-            colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
+            colour, mark = COLOURS[index % len(COLOURS)], MARKS[index % len(MARKS)]
             axes.plot(
                 *zip(*points, strict=True),
                 color=colour,
@@ -118,9 +123,9 @@ def plot(document_: dict[str, Any], directory: str) -> list[str]:
 
 
 def _series(results: Sequence[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
-    """Contender → (files, seconds), by files; ours first."""
+    """Return contender → (files, seconds), by files; ours first."""
     series: dict[str, list[tuple[int, float]]] = {OURS: []}
-    for result in sorted(results, key=lambda one: int(one["files"])):
-        for one in result["contenders"]:
-            series.setdefault(one["name"], []).append((result["files"], one["seconds_min"]))
+    for result in sorted(results, key=lambda result: int(result["files"])):
+        for row in result["contenders"]:
+            series.setdefault(row["name"], []).append((result["files"], row["seconds_min"]))
     return series

@@ -1,7 +1,7 @@
-"""Starts what is timed from a small process: a child's peak memory counts what its parent held when it was started.
+"""Start what is timed from a small process: a child's peak memory includes its parent's at the start.
 
-Run as a script of its own (`python -I -S spawner.py`): one JSON request a line on stdin, {"command", "env", "cwd", "out", "err"},
-one JSON answer a line on stdout, {"started_ns", "wall", "cpu", "peak", "code"}; times in seconds, memory in the system's own unit.
+A script of its own (`python -I -S spawner.py`): one JSON request per line on stdin, {"command", "env", "cwd", "out", "err"}, and
+one JSON answer per line on stdout, {"started_ns", "wall", "cpu", "peak", "code"}; times in seconds, memory in the system's unit.
 """
 
 import json
@@ -13,15 +13,15 @@ import time
 def serve() -> None:
     """Answer until stdin ends."""
     for line in sys.stdin:
-        asked = json.loads(line)
-        os.chdir(asked["cwd"])
+        request = json.loads(line)
+        os.chdir(request["cwd"])
         actions = [
             (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, asked["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-            (os.POSIX_SPAWN_OPEN, 2, asked["err"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_OPEN, 1, request["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_OPEN, 2, request["err"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
         ]
         started_ns, started = time.time_ns(), time.perf_counter()
-        child = os.posix_spawnp(asked["command"][0], asked["command"], asked["env"], file_actions=actions)
+        child = os.posix_spawnp(request["command"][0], request["command"], request["env"], file_actions=actions)
         _, status, usage = os.wait4(child, 0)
         answer = {
             "started_ns": started_ns,

@@ -1,7 +1,7 @@
-"""Session trees of the shape people have, deterministic by seed, in tiers.
+"""Session trees of a realistic shape, in tiers, deterministic by seed.
 
-A tree is one or more project folders below `projects/`. Sizes follow percentiles seen in real session histories (main
-transcripts, subagent files, tool results), drawn log-linearly between them and then scaled so that a tier holds what it says.
+A tree is one or more project folders below `projects/`. Sizes follow percentiles of real session histories (main
+transcripts, subagent files, tool results), drawn log-linearly between them and scaled to the size of the tier.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ KB, MB, GB = 10**3, 10**6, 10**9
 
 
 class Tier(NamedTuple):
-    """How many files and bytes; `here` of them (files, bytes) in the launch directory's folder, all where that is None."""
+    """The number of files and bytes; `here` of them (files, bytes) are in the launch directory's folder.
+
+    If `here` is None, all are.
+    """
 
     files: int
     size: int
@@ -61,16 +64,16 @@ class File(NamedTuple):
 
 
 def draw(kind: str, chance: random.Random) -> int:
-    """A size by the kind's percentiles."""
-    at = chance.random() * 100
+    """Return a size drawn by the percentiles of the kind."""
+    percent = chance.random() * 100
     sizes = SIZES[kind]
-    place = min(bisect_right(PERCENTILES, at) - 1, len(sizes) - 2)
-    share = (at - PERCENTILES[place]) / (PERCENTILES[place + 1] - PERCENTILES[place])
-    return int(math.exp(math.log(sizes[place]) * (1 - share) + math.log(sizes[place + 1]) * share))
+    interval = min(bisect_right(PERCENTILES, percent) - 1, len(sizes) - 2)
+    share = (percent - PERCENTILES[interval]) / (PERCENTILES[interval + 1] - PERCENTILES[interval])
+    return int(math.exp(math.log(sizes[interval]) * (1 - share) + math.log(sizes[interval + 1]) * share))
 
 
 def session(name: str, chance: random.Random) -> Iterator[tuple[str, str]]:
-    """(path, kind) of one session's files."""
+    """Yield (path, kind) of one session's files."""
     if chance.random() >= WITHOUT_TRANSCRIPT:
         yield f"{name}.jsonl", "transcript"
     if chance.random() < WITH_AGENTS:
@@ -90,19 +93,22 @@ def session(name: str, chance: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def folder(slug: str, files: int, size: int, chance: random.Random) -> list[File]:
-    """One project folder with just so many files and about so many bytes."""
-    made: list[tuple[str, str]] = [(f"{slug}/sessions-index.json", "memory"), (f"{slug}/memory/MEMORY.md", "memory")]
-    while len(made) < files:
+    """Return one project folder with exactly `files` files and about `size` bytes."""
+    chosen: list[tuple[str, str]] = [(f"{slug}/sessions-index.json", "memory"), (f"{slug}/memory/MEMORY.md", "memory")]
+    while len(chosen) < files:
         name = f"{chance.getrandbits(32):08x}-{chance.getrandbits(16):04x}-4{chance.getrandbits(12):03x}"
-        made += [(f"{slug}/{path}", kind) for path, kind in session(name, chance)]
-    made = made[-1:] if files == 1 else made[:files]
-    drawn = [draw(kind, chance) for _, kind in made]
+        chosen += [(f"{slug}/{path}", kind) for path, kind in session(name, chance)]
+    chosen = chosen[-1:] if files == 1 else chosen[:files]
+    drawn = [draw(kind, chance) for _, kind in chosen]
     scale = size / sum(drawn)
-    return [File(path, kind, max(1, int(one * scale))) for (path, kind), one in zip(made, drawn, strict=True)]
+    return [
+        File(path, kind, max(1, int(drawn_size * scale)))
+        for (path, kind), drawn_size in zip(chosen, drawn, strict=True)
+    ]
 
 
 def plan(tier: str, slug: str, seed: int = 1) -> list[File]:
-    """Every file of a tier; the launch directory's folder is `slug`, the others are named by the seed."""
+    """Return every file of a tier; the launch directory's folder is `slug`, the seed names the others."""
     want, chance = TIERS[tier], random.Random(f"{tier} {seed}")
     if tier == "X2G":
         return [File(f"{slug}/0.jsonl", "transcript", want.size)]
@@ -110,19 +116,19 @@ def plan(tier: str, slug: str, seed: int = 1) -> list[File]:
         paths = [f"{slug}/0/subagents/agent-{chance.getrandbits(48):012x}.jsonl" for _ in range(want.files)]
         return [File(path, "agent", draw("agent", chance)) for path in paths]
     files, size = want.here or (want.files, want.size)
-    made = folder(slug, files, size, chance)
+    chosen = folder(slug, files, size, chance)
     left, bytes_left = want.files - files, want.size - size
     number = 0
     while left > 0:
         count = min(left, chance.randrange(max(20, want.files // 60), max(40, want.files // 12)))
         share = bytes_left if count == left else bytes_left * count // left
-        made += folder(f"-home-u-project-{number}", count, share, chance)
+        chosen += folder(f"-home-u-project-{number}", count, share, chance)
         left, bytes_left, number = left - count, bytes_left - share, number + 1
-    return made
+    return chosen
 
 
 def make(root: str, tier: str, slug: str = "-home-u-here", seed: int = 1) -> list[File]:
-    """Write a tier below `root` (made); mtimes lie in the past, a minute apart. The files made."""
+    """Write a tier below `root`, which is created, and return its files; mtimes are in the past."""
     files = plan(tier, slug, seed)
     blob = memoryview(random.Random(seed).randbytes(BLOB_SIZE))
     chance = random.Random(seed + 1)

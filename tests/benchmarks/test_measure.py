@@ -33,14 +33,16 @@ def test_one_wrong_result_in_any_round_is_told():
 def test_a_command_that_fails_is_an_error_with_its_own_words():
     failing = Contender("a", (sys.executable, "-c", "import sys; sys.stderr.write('oh no'); sys.exit(3)"))
     with Spawner() as spawner, pytest.raises(RuntimeError, match=r"a: exit 3: .*oh no"):
-        spawner.once(failing)
+        spawner.run_once(failing)
 
 
 def test_peak_memory_is_the_command_s_own():
     ballast = bytearray(80_000_000)
     with Spawner() as spawner:
-        small = spawner.once(Contender("a", SAY))
-        large = spawner.once(Contender("b", (sys.executable, "-c", "x = bytearray(60_000_000); x[::4096] = x[::4096]")))
+        small = spawner.run_once(Contender("a", SAY))
+        large = spawner.run_once(
+            Contender("b", (sys.executable, "-c", "x = bytearray(60_000_000); x[::4096] = x[::4096]"))
+        )
     assert small.peak < 50_000_000 < large.peak
     assert len(ballast) > large.peak - small.peak
 
@@ -49,7 +51,7 @@ def test_a_stamp_ends_the_time_before_the_exit(tmp_path):
     code = f"import time; open({str(tmp_path / 's')!r}, 'w').write(str(time.time_ns())); time.sleep(0.6)"
     stamped = Contender("a", (sys.executable, "-c", code), stamp=str(tmp_path / "s"))
     with Spawner() as spawner:
-        assert spawner.once(stamped).wall < spawner.once(stamped._replace(stamp="")).wall
+        assert spawner.run_once(stamped).wall < spawner.run_once(stamped._replace(stamp="")).wall
 
 
 def test_a_missing_peer_is_named(monkeypatch, tmp_path):
