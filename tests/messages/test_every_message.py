@@ -1,4 +1,4 @@
-"""No notice, finding or kind of error goes unseen: the codes in the source against those in the snapshots beside this file."""
+"""No notice, finding or kind of error goes unseen: the codes in the source against those in the transcripts beside this file."""
 
 import ast
 import builtins
@@ -8,6 +8,7 @@ from typing import get_args
 
 from outfitter.bridge.context import Topic, Trouble
 from outfitter.model.errors import LaunchError
+from tests.messages.runner import transcripts
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = {"notice", "warning", "error", "note"}
@@ -58,11 +59,9 @@ def said():
 
 
 def seen():
-    """What the snapshots name: the last line of each transcript, and the kinds in what the renderer gives."""
-    pages = [path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path != Path(__file__)]
-    lines = [line for page in pages for line in re.findall(r"^--- codes: (.*)$", page, re.MULTILINE)]
-    kinds = {found for page in pages for found in re.findall(r"[\"']kind[\"']: [\"']([a-z-]+)", page)}
-    return {code for line in lines for code in line.split()} | kinds
+    """The codes in the last line of each transcript."""
+    lines = [line for text in transcripts() for line in re.findall(r"^--- codes: (.*)$", text, re.MULTILINE)]
+    return {code for line in lines for code in line.split()}
 
 
 def test_every_code_in_the_source_is_seen():
@@ -99,8 +98,6 @@ def test_no_message_speaks_of_python():
     names = {
         name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
     }
-    pages = [path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path != Path(__file__)]
-    transcripts = [text for page in pages for text in re.findall(r'snapshot\(\s*"""(.*?)"""', page, re.DOTALL)]
-    words = {word for text in transcripts for word in re.findall(r"[A-Za-z_]+", text)}
-    assert len(transcripts) > 100
+    words = {word for text in transcripts() for word in re.findall(r"[A-Za-z_]+", text)}
+    assert len(transcripts()) > 100
     assert words & (names | {"Traceback", "NamedTuple", *(error.__name__ for error in get_args(LaunchError))}) == set()

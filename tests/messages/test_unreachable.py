@@ -1,0 +1,48 @@
+"""Messages that no command can be brought to say at will, each made by the function that says it."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from outfitter.adapters.claude.plan import _keychain
+from outfitter.cli.fingerprint import _tell
+from outfitter.cli.sync import _waiting
+from outfitter.model.errors import Crashed, Interrupted
+from outfitter.model.outcome import Identity, Row
+from outfitter.model.request import Notice
+from outfitter.render import error_json, error_notices
+from outfitter.run import materialize, removal
+from stages import bridge, cleanup
+from tests.messages.runner import UNREACHABLE, said
+
+
+def test_what_no_command_can_be_brought_to_say(machine, updating):
+    heard: list[Notice] = []
+    listening: Any = SimpleNamespace(console=SimpleNamespace(say=heard.append))
+    row = Row(b"x", "u", b"", 0, 0, Identity(0, 0, 0, 0), b"", "EACCES")
+    _tell(listening, row)
+    _tell(listening, row._replace(tag="f", note="unstable"))
+    _waiting(listening, "github:example/agents")
+    host: Any = SimpleNamespace(durable=SimpleNamespace(flush=lambda: "/M/home: Input/output error"))
+    heard += bridge._flushed(host)
+    heard.append(cleanup._left("/M/tmp/outfitter-a-pi-XXXXXXXX", "the harness is still running"))
+
+    def failing() -> Any:
+        raise OSError(28, "No space left on device", "/M/state/run.json")
+
+    heard += cleanup._tell(failing, Any)
+    made = materialize.Made([], [], [], [])
+    unreadable: Any = SimpleNamespace(look=lambda _: failing())
+    materialize._note_durable(unreadable, "/M/home/.pi/agent/auth.json", "auth.json", made)
+    heard += made.notices
+    here: Any = SimpleNamespace(ambient=SimpleNamespace(env={}, platform="darwin"))
+    facts: Any = SimpleNamespace(listings={}, native="/M/home/.claude")
+    heard += _keychain(here, facts)
+    heard += removal.remove_new(str(machine.put(machine.tmp / "outfitter-a-pi-XXXXXXXX/file", "").parent))
+    errors = (Interrupted(15), Crashed(KeyError("name"), "compose"))
+    documents = "".join(json.dumps(error_json(error)) + "\n" for error in errors)
+    heard += (Notice(*row) for error in errors for row in error_notices(error))
+    now = said(machine, documents, heard)
+    if updating:
+        UNREACHABLE.write_text(now)
+    assert now == UNREACHABLE.read_text()
