@@ -15,7 +15,7 @@ from outfitter.model.value import NamedTuple
 
 NO_AGENTS = ("README", "AGENTS", "readme", "Readme")
 _UNSET_MODELS = ("", "inherit", "default")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]++(.+)$", re.MULTILINE)
 
 
 class AgentSite(NamedTuple):
@@ -169,7 +169,8 @@ def _label(site: AgentSite, document: Document, fields: Fields) -> str:
     if said or document.value is not None:
         return said or site.id
     heading = _HEADING.search(document.body)
-    return heading.group(1) if heading else site.id
+    # A closing run of `#` is cut off here: in the expression it would cost quadratic time.
+    return heading.group(1).rstrip(" \t\r#") or site.id if heading else site.id
 
 
 def _skills(fields: Fields) -> tuple[SkillPick, ...]:

@@ -19,8 +19,6 @@ from outfitter.model.composition import Controls, Server, Skill
 from outfitter.model.request import Notice
 from outfitter.syntax.address import without_credentials
 
-_SECRET = "looks like a credential"
-
 
 def agent_text(one: Agent, changed: Mapping[str, Any]) -> bytes:
     """`agent.md` of an agent: its own keys (those in `changed` instead, None to leave one out), JSON values in YAML, and its body."""
@@ -88,10 +86,9 @@ def server_map(servers: tuple[Server, ...]) -> tuple[dict[str, Any], tuple[str, 
     redacted: list[str] = []
     for server in servers:
         definition = json.loads(json.dumps(server.definition))
-        for key, said in normal_form(definition).remarks:
-            if _SECRET in said:
-                _redact(server.id, definition, key)
-                redacted.append(f"{server.id}.{key}")
+        for key in normal_form(definition).credentials:
+            _redact(server.id, definition, key)
+            redacted.append(f"{server.id}.{key}")
         written[server.id] = definition
     return written, tuple(redacted)
 
@@ -112,13 +109,13 @@ def registry_map(providers: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[st
 
 def literal_credentials(servers: tuple[Server, ...]) -> tuple[str, ...]:
     """The literal values of servers that look like credentials, longest first: what no output may show."""
-    found: list[str] = []
+    values: list[str] = []
     for server in servers:
-        for key, said in normal_form(dict(server.definition)).remarks:
+        for key in normal_form(server.definition).credentials:
             block, _, inner = key.partition(".")
-            if _SECRET in said and block in ("env", "headers"):
-                found.append(str(server.definition[block][inner]))
-    return tuple(sorted(filter(None, found), key=len, reverse=True))
+            if block in ("env", "headers"):
+                values.append(str(server.definition[block][inner]))
+    return tuple(sorted(filter(None, values), key=len, reverse=True))
 
 
 def _redact(server: str, definition: dict[str, Any], key: str) -> None:

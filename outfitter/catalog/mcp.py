@@ -104,8 +104,10 @@ def _about(name: str, form: Form, definition: _Definition) -> tuple[Notice, ...]
     if form.fault:
         return (Notice("warning", "server-invalid", f"{place}: MCP server {name!r} {form.fault}; it is left out"),)
     return tuple(
-        Notice("warning", "server-written", f"{_place(definition.document, definition.key, key)}: {said}")
-        for key, said in form.remarks
+        Notice(
+            "warning", "server-written", f"{_place(definition.document, definition.key, remark.key)}: {remark.message}"
+        )
+        for remark in form.remarks
     )
 
 

@@ -21,13 +21,26 @@ _SECRET_KEY = re.compile(r"(^|[_-])(KEY|TOKEN|SECRET|PASSWORD)$|^(API|ACCESS|AUT
 _BREAKS = re.compile("[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 
 
+class FormRemark(NamedTuple):
+    """What to say about one key of a definition; `key` is its path below the server, such as `env.TOKEN` or `args.0`."""
+
+    key: str
+    message: str
+    is_credential: bool = False
+
+
 class Form(NamedTuple):
-    """A definition in normal form; `fault` says why it cannot be used, `remarks` are (key path below the server, what to say)."""
+    """A definition in normal form; `fault` says why it cannot be used."""
 
     definition: Mapping[str, Any]
     off: bool = False
     fault: str = ""
-    remarks: tuple[tuple[str, str], ...] = ()
+    remarks: tuple[FormRemark, ...] = ()
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """The key paths of literal values that look like credentials."""
+        return tuple(remark.key for remark in self.remarks if remark.is_credential)
 
 
 def normal_form(raw: Any) -> Form:
@@ -50,7 +63,7 @@ def normal_form(raw: Any) -> Form:
     dropped = (*_ADDRESSES, *_DIALECTS, *_SWITCHES, *(("command",) if needed == "url" else ()))
     rest = {key: value for key, value in plain.items() if key not in dropped}
     definition = {"type": dialect, **rest} if needed == "command" else {"type": dialect, "url": address, **rest}
-    both = ((("url" if needed == "command" else "command"), f"is left out: {needed} is used"),)
+    both = (FormRemark("url" if needed == "command" else "command", f"is left out: {needed} is used"),)
     twice = both if address and plain.get("command") else ()
     return Form(definition, remarks=(*twice, *_secrets(definition), *_bare_references(definition)))
 
@@ -117,21 +130,26 @@ def _renamed(value: Any) -> Any:
     return [_renamed(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _secrets(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Literal values that look like credentials, by key path and never by value (V25)."""
-    said = "holds a literal value that looks like a credential; write ${NAME} and set the variable"
+def _secrets(definition: Mapping[str, Any]) -> Iterator[FormRemark]:
+    """Yield a remark for each literal value that looks like a credential; it never shows the value (V25)."""
+    message = "holds a literal value that looks like a credential; write ${NAME} and set the variable"
     for block in ("env", "headers"):
         for key, value in (definition.get(block) or {}).items():
             authorizing = block == "headers" and key.lower() in ("authorization", "proxy-authorization", "cookie")
             if (
                 (authorizing or _SECRET_KEY.search(key))
                 and value
-                and not (_REFERENCE.search(value) or _BARE.search(value))
+                and not (_has_reference(value) or _BARE.search(value))
             ):
-                yield f"{block}.{key}", said
+                yield FormRemark(f"{block}.{key}", message, is_credential=True)
     for key, text in _texts(definition):
         if "://" in text and _holds_password(text):
-            yield key, said
+            yield FormRemark(key, message, is_credential=True)
+
+
+def _has_reference(text: str) -> bool:
+    # Nothing after the last brace can be one: a search there would run to the end for each `${NAME:-`.
+    return _REFERENCE.search(text, 0, text.rfind("}") + 1) is not None
 
 
 def _holds_password(text: str) -> bool:
@@ -139,16 +157,22 @@ def _holds_password(text: str) -> bool:
     from outfitter.syntax.address import user_parts
 
     # A reference may hold a colon of its own: `${USER:-me}`.
-    passwords = (_REFERENCE.sub("\0", part).partition(":")[2] for part in user_parts(text))
+    passwords = (_without_references(part).partition(":")[2] for part in user_parts(text))
     return any(password and "\0" not in password for password in passwords)
 
 
-def _bare_references(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """`$NAME`, which no harness expands; behind a shell it is the shell's own (V24)."""
+def _without_references(text: str) -> str:
+    """The text with a NUL in the place of each reference."""
+    closed, brace, rest = text.rpartition("}")
+    return _REFERENCE.sub("\0", closed + brace) + rest
+
+
+def _bare_references(definition: Mapping[str, Any]) -> Iterator[FormRemark]:
+    """Yield a remark for each `$NAME`, which no harness expands; in a shell's arguments the shell does (V24)."""
     shell = str(definition.get("command", "")).rpartition("/")[2] in _SHELLS
     for key, text in _texts(definition):
         if _BARE.search(text) and not (shell and key.startswith("args")):
-            yield key, "holds $NAME, which stays as it is; write ${NAME} to have it filled in"
+            yield FormRemark(key, "holds $NAME, which is passed as it is; write ${NAME} to have it replaced")
 
 
 def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

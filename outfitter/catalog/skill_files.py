@@ -195,28 +195,29 @@ def _matching(reader: TreeReader, layer: int, pattern: str) -> list[Entry]:
         reader.find(layer, fixed)
     reader.listed(layer, fixed, depth)
     kinds = ("file",) if deep else ("file", "directory")
-    compiled = _pattern(pattern)
+    matcher = _PathPattern(pattern)
     entries = reader.layer(layer).entries.items()
-    return [entry for path, entry in sorted(entries) if entry.kind in kinds and compiled.fullmatch(path)]
+    return [entry for path, entry in sorted(entries) if entry.kind in kinds and matcher.matches(path)]
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
-    """A glob as an expression over whole paths: `*` and `?` stay inside one name, `**/` spans folders."""
-    out = ""
-    rest = pattern
-    while rest:
-        if rest.startswith("**/"):
-            out, rest = out + "(?:[^/]+/)*", rest[3:]
-        elif rest.startswith("**"):
-            out, rest = out + ".*", rest[2:]
-        elif rest[0] == "*":
-            out, rest = out + "[^/]*", rest[1:]
-        elif rest[0] == "?":
-            out, rest = out + "[^/]", rest[1:]
-        elif rest[0] == "[" and "]" in rest[2:]:
-            end = rest.index("]", 2)
-            inner = rest[1:end].replace("\\", "\\\\").replace("/", "")
-            out, rest = out + f"[{'^' + inner[1:] if inner[:1] == '!' else inner}]", rest[end + 1 :]
-        else:
-            out, rest = out + re.escape(rest[0]), rest[1:]
-    return re.compile(out)
+class _PathPattern:
+    """A glob over whole paths: `*`, `?` and `[…]` match within one name, `**` matches folders; in time linear in the path."""
+
+    def __init__(self, pattern: str) -> None:
+        from fnmatch import translate
+
+        names = pattern.split("/")
+        self.names = [None if name == "**" else re.compile(translate(name)) for name in names]
+
+    def matches(self, path: str) -> bool:
+        parts = path.split("/")
+        # The numbers of parts that the names so far can match.
+        reached = {0}
+        for name in self.names:
+            if name is None:
+                reached = set(range(min(reached), len(parts)))
+            else:
+                reached = {count + 1 for count in reached if count < len(parts) and name.match(parts[count])}
+            if not reached:
+                return False
+        return len(parts) in reached or self.names[-1] is None

@@ -28,6 +28,14 @@ class TextError(Exception):
         self.hint = hint
 
 
+class DuplicateKeyError(TextError):
+    """A key written twice in one mapping."""
+
+    def __init__(self, first_line: int, at: Position, key: str) -> None:
+        """`at` is where the key is repeated, `first_line` the line on which it was written first."""
+        super().__init__(f"duplicate key (first on line {first_line})", at, key, "keep one of the two")
+
+
 class Flaw(NamedTuple):
     """Something wrong in a text whose file is not known yet."""
 

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from outfitter.model.request import Position
 from outfitter.syntax import yaml_core
-from outfitter.syntax.fault import Node, Parsed, Remark, TextError, kind_of, positions
+from outfitter.syntax.fault import DuplicateKeyError, Node, Parsed, Remark, TextError, kind_of, positions
 
+# More keys than this are not read line by line: each is parsed alone.
+MAXIMUM_LINE_WISE = 1000
 TEXT_KEYS = ("name", "id", "description", "label", "model")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 # Blank lines and comments of HTML before anything else.
@@ -21,7 +23,7 @@ class _Entry(NamedTuple):
 
     key: str
     rest: str
-    lines: tuple[str, ...]
+    lines: list[str]
     line: int
 
 
@@ -59,7 +61,7 @@ def _front_matter(lines: list[str]) -> tuple[Node, tuple[Remark, ...]]:
         return yaml_core.load("".join(lines), skipped=1), ()
     except TextError as fault:
         entries = _entries(lines)
-        if not entries or fault.message.startswith("duplicate key"):
+        if not 0 < len(entries) <= MAXIMUM_LINE_WISE or isinstance(fault, DuplicateKeyError):
             raise
         return _line_wise(entries)
 
@@ -71,10 +73,10 @@ def _entries(lines: list[str]) -> list[_Entry]:
         bare = line.rstrip("\r\n")
         top = _TOP_LEVEL.fullmatch(bare)
         if top:
-            found.append(_Entry(top.group(1), top.group(2), (line,), number))
+            found.append(_Entry(top.group(1), top.group(2), [line], number))
         elif not bare.strip() or bare.startswith(("#", "- ")) or bare[0] in " \t":
             if found:
-                found[-1] = found[-1]._replace(lines=(*found[-1].lines, line))
+                found[-1].lines.append(line)
             elif bare.strip() and not bare.startswith("#"):
                 return []
         else:
@@ -90,9 +92,7 @@ def _line_wise(entries: list[_Entry]) -> tuple[Node, tuple[Remark, ...]]:
         line = entry.line + 2
         if entry.key in children:
             first = children[entry.key][0].line
-            raise TextError(
-                f"duplicate key (first on line {first})", Position(line, 1), entry.key, "keep one of the two"
-            )
+            raise DuplicateKeyError(first, Position(line, 1), entry.key)
         try:
             alone = yaml_core.load("".join(entry.lines), skipped=line - 1)
             (pair,) = alone.children.values()

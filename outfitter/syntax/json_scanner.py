@@ -9,7 +9,7 @@ from json.decoder import JSONDecodeError, JSONDecoder, scanstring  # type: ignor
 
 from outfitter.model.request import Position
 from outfitter.model.value import NamedTuple
-from outfitter.syntax.fault import MAXIMUM_DEPTH, MAXIMUM_NODES, Node, TextError
+from outfitter.syntax.fault import MAXIMUM_DEPTH, MAXIMUM_NODES, DuplicateKeyError, Node, TextError
 from outfitter.syntax.scalars import LONGEST_NUMBER
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -192,7 +192,7 @@ class _NodeReader(Scanner):
             at = self.position(key)
             if name in children:
                 first = children[name][0].line
-                raise TextError(f"duplicate key (first on line {first})", at, name, "keep one of the two")
+                raise DuplicateKeyError(first, at, name)
             children[name] = (at, self.value(depth + 1))
         return Node({name: child.value for name, (_, child) in children.items()}, children)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from outfitter.model.request import Position
-from outfitter.syntax.fault import MAXIMUM_DEPTH, MAXIMUM_NODES, Node, TextError
+from outfitter.syntax.fault import MAXIMUM_DEPTH, MAXIMUM_NODES, DuplicateKeyError, Node, TextError
 from outfitter.syntax.scalars import Scalar, plain
 
 _CORE = "tag:yaml.org,2002:"
@@ -113,7 +113,7 @@ class _Reader:
                 merged = {**self.merged(value, at), **merged}
             elif key in children:
                 first = children[key][0].line
-                raise TextError(f"duplicate key (first on line {first})", at, key, "keep one of the two")
+                raise DuplicateKeyError(first, at, key)
             else:
                 children[key] = (at, value)
         children = {**children, **{name: pair for name, pair in merged.items() if name not in children}}

@@ -187,7 +187,7 @@ def effort(level: str, agent: str, help_text: str) -> Word:
 
 def levels(help_text: str) -> tuple[str, ...]:
     """The effort levels in brackets after `--effort` in the help, else the known ones."""
-    found = re.search(r"--effort\s+<\w+>[^()]*\(([a-z,\s]+)\)", help_text)
+    found = re.search(r"--effort\s+<\w+>(?:(?!--effort)[^()])*+\(([a-z,\s]+)\)", help_text)
     return tuple(word.strip() for word in found[1].split(",") if word.strip()) if found else _LEVELS
 
 

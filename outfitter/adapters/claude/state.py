@@ -255,6 +255,8 @@ def folder(path: str, names: Iterable[str], heads: Mapping[str, bytes | None]) -
 def recorded_directory(head: bytes) -> str:
     """The working directory that a transcript's beginning records, "" where it records none."""
     for line in head.split(b"\n"):
+        if b'"cwd"' not in line:
+            continue
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):

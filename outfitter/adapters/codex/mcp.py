@@ -118,7 +118,7 @@ def _stdio(label: str, definition: Mapping[str, Any], env: Mapping[str, str]) ->
     if found.literals:
         notices.append(_exposed(label, "env", tuple(found.literals)))
     if definition["command"].rpartition("/")[2] not in _SHELLS:
-        notices += [_unexpanded(label, word) for word in _words(fields) if _ANY_REFERENCE.search(word)]
+        notices += [_unexpanded(label, word) for word in _words(fields) if _first_reference(word)]
     return fields, notices
 
 
@@ -135,7 +135,7 @@ def _http(label: str, definition: Mapping[str, Any], env: Mapping[str, str]) -> 
             fields["bearer_token_env_var"] = bearer[1]
         elif reference:
             references[name] = reference[1]
-        elif _ANY_REFERENCE.search(value):
+        elif _first_reference(value):
             notices.append(_renamed(label, "headers", name))
         else:
             literal[name] = value
@@ -144,7 +144,7 @@ def _http(label: str, definition: Mapping[str, Any], env: Mapping[str, str]) -> 
         notices.append(_exposed(label, "headers", tuple(literal)))
     if references:
         fields["env_http_headers"] = references
-    if _ANY_REFERENCE.search(fields["url"]):
+    if _first_reference(fields["url"]):
         notices.append(_unexpanded(label, fields["url"]))
     return fields, notices
 
@@ -158,7 +158,7 @@ def _environment(entries: Mapping[str, str], env: Mapping[str, str]) -> Environm
         reference = _REFERENCE.match(value)
         if reference and reference[1] == key:
             names.append(key)
-        elif _ANY_REFERENCE.search(value):
+        elif _first_reference(value):
             renamed.append(key)
         else:
             literals[key] = value
@@ -205,8 +205,15 @@ def _exposed(label: str, field: str, keys: tuple[str, ...]) -> Notice:
 
 
 def _unexpanded(label: str, word: str) -> Notice:
-    name = _ANY_REFERENCE.findall(word)[0]
-    return Notice("warning", "mcp-unexpanded", f"{label}: codex does not expand {name} there; it is passed as written")
+    message = f"{label}: codex does not expand {_first_reference(word)} there; it is passed as written"
+    return Notice("warning", "mcp-unexpanded", message)
+
+
+def _first_reference(text: str) -> str:
+    """The first `${NAME}` or `${NAME:-text}` in a text, "" for none."""
+    # Nothing after the last brace can be one: a search there would run to the end for each `${NAME:-`.
+    reference = _ANY_REFERENCE.search(text, 0, text.rfind("}") + 1)
+    return reference[0] if reference else ""
 
 
 # Portable name → the override that takes Codex's tool of that kind away (measured).

@@ -19,7 +19,8 @@ THINKING_KEY = "ctrl+shift+t"
 THINKING_ACTION = "app.thinking.cycle"
 # The action's name before Pi gave its actions dotted names.
 _OLD_THINKING_ACTION = "cycleThinkingLevel"
-_COMMENTS = rb"//[^\n]*|(?s:/\*.*?\*/)"
+# A comment that is not closed is kept, by its two first characters: it runs to the end of the file.
+_COMMENTS = rb"//[^\n]*|/\*(?s:.*?)\*/|(/\*)(?s:.*)"
 
 
 def keybindings(sources: Iterable[tuple[str, bytes | None]]) -> tuple[bytes, tuple[Notice, ...]]:
@@ -27,7 +28,7 @@ def keybindings(sources: Iterable[tuple[str, bytes | None]]) -> tuple[bytes, tup
     merged: Json = {}
     notices: list[Notice] = []
     for path, raw in sources:
-        if raw is None or not re.sub(_COMMENTS, b"", raw.removeprefix(b"\xef\xbb\xbf")).strip():
+        if raw is None or not re.sub(_COMMENTS, rb"\1", raw.removeprefix(b"\xef\xbb\xbf")).strip():
             continue
         found = json_object(raw)
         if found is None:
@@ -298,7 +299,9 @@ def _refused(server: Server) -> str:
 def _defaulted(value: Any, env: Mapping[str, str]) -> Any:
     """Every `${NAME:-text}` as what Pi understands: a reference where the variable is set, else the text (spec/15 V24)."""
     if isinstance(value, str):
-        return _DEFAULTED.sub(lambda m: "${" + m[1] + "}" if env.get(m[1]) else m[2], value)
+        # Nothing after the last brace can be one: a search there would run to the end for each `${NAME:-`.
+        closed, brace, rest = value.rpartition("}")
+        return _DEFAULTED.sub(lambda m: "${" + m[1] + "}" if env.get(m[1]) else m[2], closed + brace) + rest
     if isinstance(value, dict):
         return {key: _defaulted(inner, env) for key, inner in value.items()}
     return [_defaulted(inner, env) for inner in value] if isinstance(value, list) else value
