@@ -11,7 +11,6 @@ from outfitter.catalog.mcp_form import normal_form
 from outfitter.model.value import NamedTuple
 from outfitter.porting.reading import NativeFiles
 
-_SECRET = "looks like a credential"
 _USER_INFO = re.compile(r"(://)[^/@\s]*@")
 _OPTION = re.compile(r"--?(?:[\w-]*[-_])?(?:api[-_]?key|token|secret|password|access[-_]?key|auth)", re.IGNORECASE)
 # What tokens of well-known services look like, wherever they stand.
@@ -51,13 +50,12 @@ def redacted(name: str, raw: Mapping[str, Any]) -> Definition:
     """A definition without literal credentials."""
     values: dict[str, Any] = json.loads(json.dumps(raw, default=str))
     replaced: list[tuple[str, str]] = []
-    for key, said in normal_form(values).remarks:
-        if _SECRET in said:
-            head, _, inner = key.partition(".")
-            if head in ("env", "headers"):
-                variable = _variable(inner if head == "env" else f"{name}_{inner}")
-                values[head][inner] = f"${{{variable}}}"
-                replaced.append((key, variable))
+    for key in normal_form(values).credentials:
+        head, _, inner = key.partition(".")
+        if head in ("env", "headers"):
+            variable = _variable(inner if head == "env" else f"{name}_{inner}")
+            values[head][inner] = f"${{{variable}}}"
+            replaced.append((key, variable))
     _texts(name, values, (), replaced)
     return Definition(values, tuple(replaced))
 
