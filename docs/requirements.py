@@ -58,7 +58,7 @@ SECTIONS: dict[int, tuple[str, tuple[str, ...]]] = {
             "skills of the layers, and of the Pi folder",
             "DeepWork jobs of the agent and its Pi folder",
             "named shared DeepWork jobs",
-            "a layer is no job folder by itself",
+            "a layer is not a job folder by itself",
             "an inherited job variable only if allowed",
             "the overlay, higher layers over lower, links not followed, for Pi alone",
             "one system prompt, ordered appends, the template",

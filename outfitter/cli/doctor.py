@@ -1,4 +1,4 @@
-"""`outfitter doctor`: what is installed, what would stop a launch, and how to mend it (spec/80)."""
+"""`outfitter doctor`: what is installed, what would stop a launch, and how to fix it (spec/80)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from outfitter.model.wording import counted
 from outfitter.railway import fold, perform
 from outfitter.render import error_notices, one_line
 
-SUMMARY = "What is installed, which options each harness knows, what would stop a launch, and how to mend it."
+SUMMARY = "What is installed, which options each harness knows, what would stop a launch, and how to fix it."
 EXAMPLES = ("outfitter doctor", "outfitter doctor --json")
 COLOURS = {"ok": "32", "info": "36", "warning": "33", "error": "31"}
 # Names that other tools put beside ours (spec/15, V4): read by them, and left alone by us.
