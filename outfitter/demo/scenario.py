@@ -11,7 +11,7 @@ AGENT = "guide"
 TOKEN_VARIABLE = "DEMO_TOKEN"
 TOKEN = "no-secret-at-all"
 PROMPT = "Show me one write of each kind."
-SAID = "Done: one write of each kind. Outfitter will now say what became of them."
+SAID = "Done: one write of each kind. Outfitter now shows the outcome of each."
 STAND_IN = "stand-in"
 
 
@@ -57,11 +57,11 @@ PI = Scenario(
     arguments=("-p", PROMPT),
     settings="state_persistence:\n  cache/: discard\n  mcp.json: warn\n",
     writes=(
-        DemoWrite("settings.json", "durable", "a declared path that is a link: the write went straight through to the native file"),
-        DemoWrite("trust.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True),
-        DemoWrite("cache/thumbnail", "discarded", "`cache/: discard` in the settings: gone, and not worth a word"),
-        DemoWrite("mcp.json", "warned", "`mcp.json: warn` in the settings: not kept, and said so", text='{"mcpServers": {}}\n'),
-        DemoWrite("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
+        DemoWrite("settings.json", "durable", "a declared path, projected as a symlink: the write went through it to the native file"),
+        DemoWrite("trust.json", "adopted", "a symlink that a new file replaced: its content was copied to the native file", True),
+        DemoWrite("cache/thumbnail", "discarded", "`cache/: discard` in the settings: removed without a message"),
+        DemoWrite("mcp.json", "warned", "`mcp.json: warn` in the settings: not kept, with a warning", text='{"mcpServers": {}}\n'),
+        DemoWrite("notes.txt", "warned", "not a state path of the harness: not kept, with a warning", text="a note\n"),
     ),
     sessions=".pi/agent/sessions",
 )  # fmt: skip
@@ -72,11 +72,11 @@ CLAUDE = Scenario(
     arguments=("--permission-mode", "acceptEdits", "--allowedTools", "Bash", "-p", PROMPT),
     settings="state_persistence:\n  debug/: discard\n  commands/: warn\n",
     writes=(
-        DemoWrite("agents/helper.md", "", "behind a linked directory: it is in the native one", native=".claude/agents/helper.md", text="---\nname: helper\ndescription: none\n---\n"),
-        DemoWrite("settings.json", "adopted", "a link that was replaced by a new file: the content was carried to the native file", True, text='{"theme": "dark"}\n'),
-        DemoWrite("debug/trace.txt", "discarded", "`debug/: discard` in the settings: gone, and not worth a word", text="x\n"),
-        DemoWrite("commands/hello.md", "warned", "`commands/: warn` in the settings: not kept, and said so", text="Say hello.\n"),
-        DemoWrite("notes.txt", "warned", "no state path of the harness at all: never kept in silence", text="a note\n"),
+        DemoWrite("agents/helper.md", "", "in a symlinked directory: it is in the native one", native=".claude/agents/helper.md", text="---\nname: helper\ndescription: none\n---\n"),
+        DemoWrite("settings.json", "adopted", "a symlink that a new file replaced: its content was copied to the native file", True, text='{"theme": "dark"}\n'),
+        DemoWrite("debug/trace.txt", "discarded", "`debug/: discard` in the settings: removed without a message", text="x\n"),
+        DemoWrite("commands/hello.md", "warned", "`commands/: warn` in the settings: not kept, with a warning", text="Say hello.\n"),
+        DemoWrite("notes.txt", "warned", "not a state path of the harness: not kept, with a warning", text="a note\n"),
     ),
     sessions=".claude/projects",
     base="",
