@@ -3,7 +3,7 @@
 A file begins with `#` lines that say what it shows. Then sections: `-- PATH --` and the content, `-- PATH (755) --` with a
 mode, `-- PATH -> TARGET --` for a link. Paths are below a directory that holds `home/` and `project/`. `-- expect --` is YAML:
 
-  agent: which to compose (a)      run: facts of its summary, by key (see `stand.summary`); `warnings` is exact, [] where absent
+  agent: which to compose (a)      run: facts of its summary, by key (see `world.summary`); `warnings` is exact, [] where absent
   says: words among the messages   error: words of the error that is to come instead    findings: codes that `validate` adds
   without: words that no message may hold
 """
@@ -36,9 +36,9 @@ def load(name):
     return sections, expected
 
 
-def build(stand, sections):
+def build(world, sections):
     for path, target, mode, content in sections:
-        place = stand.top / path
+        place = world.top / path
         place.parent.mkdir(parents=True, exist_ok=True)
         if target:
             place.symlink_to(target)

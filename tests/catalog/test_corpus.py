@@ -3,15 +3,15 @@
 import pytest
 
 from tests.catalog.corpus import build, load, names
-from tests.catalog.stand import Stand, summary
+from tests.catalog.world import World, summary
 
 
 @pytest.mark.parametrize("name", names())
 def test_a_tree_comes_to_what_stands_beside_it(name, tmp_path):
-    stand = Stand(tmp_path)
+    world = World(tmp_path)
     sections, expected = load(name)
-    build(stand, sections)
-    got = summary(stand.compose(expected.get("agent", "a")))
+    build(world, sections)
+    got = summary(world.compose(expected.get("agent", "a")))
     if "error" in expected:
         assert "error" in got, got
         missing = [word for word in expected["error"] if word not in got["error"]]
@@ -22,7 +22,7 @@ def test_a_tree_comes_to_what_stands_beside_it(name, tmp_path):
         assert {key: got[key] for key in wanted} == wanted, got["messages"]
         assert not [word for word in expected.get("says", []) if word not in got["messages"]], got["messages"]
         assert not [word for word in expected.get("without", []) if word in got["messages"]], got["messages"]
-    codes = {finding.code for finding in stand.findings()} if "findings" in expected else set()
+    codes = {finding.code for finding in world.findings()} if "findings" in expected else set()
     assert set(expected.get("findings", ())) <= codes, codes
 
 

@@ -13,8 +13,8 @@ from outfitter.catalog.dump_files import write_dump
 from outfitter.catalog.dump_tree import dump_agent, dump_tree
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Composition
-from tests.catalog.stand import Stand, summary
 from tests.catalog.strategies import AGENTS, LAYERS, graphs, stacks
+from tests.catalog.world import World, summary
 
 # Each example reads and writes whole trees: half of what the profile asks for is much.
 HALF = settings(max_examples=settings().max_examples // 2)
@@ -23,13 +23,13 @@ names = st.sampled_from(AGENTS)
 
 
 @contextmanager
-def standing(files):
-    """A stand in a temporary directory of its own, with these files."""
+def world_of(files):
+    """A world in a temporary directory of its own, with these files."""
     with tempfile.TemporaryDirectory(prefix="of-catalog-") as top:
-        stand = Stand(top)
+        world = World(top)
         for path, text in files.items():
-            stand.put(f"../{path}", text)
-        yield stand
+            world.put(f"../{path}", text)
+        yield world
 
 
 def winner(files, path):
@@ -39,9 +39,9 @@ def winner(files, path):
 @HALF
 @given(stacks(), names)
 def test_the_highest_layer_decides_and_composing_twice_is_equal(files, name):
-    with standing(files) as stand:
-        made = stand.compose(name)
-        assert made == stand.compose(name)
+    with world_of(files) as world:
+        made = world.compose(name)
+        assert made == world.compose(name)
         if not isinstance(made, Composition):
             return
         context = winner(files, "agents.md")
@@ -64,7 +64,7 @@ def test_what_a_lower_layer_adds_changes_nothing_above(files, top, name):
         for path, text in files.items()
         if path.startswith((*above, "project/")) or path.endswith("settings.yml")
     }
-    with standing(files) as whole, standing(kept) as part:
+    with world_of(files) as whole, world_of(kept) as part:
         small, large = part.compose(name), whole.compose(name)
         if isinstance(small, Composition) and isinstance(large, Composition) and small.chain == large.chain:
             assert _by_kind(small) <= _by_kind(large)
@@ -87,9 +87,9 @@ def test_inheritance_ends_and_says_why(graph):
         f"project/.agents/agents/{name}/agent.md": f"---\ninherits: [{', '.join(parents)}]\n---\n{name}\n"
         for name, parents in graph.items()
     }
-    with standing(files) as stand:
+    with world_of(files) as world:
         for name in graph:
-            made = stand.compose(name)
+            made = world.compose(name)
             if not isinstance(made, Composition):
                 chain = made.problems[0].message.partition("(")[2].rstrip(")").split(" → ")
                 assert chain[0] == name
@@ -116,21 +116,21 @@ EMPTY_OVER_INHERITED = {
 @example(EMPTY_OVER_INHERITED, "a")
 @given(stacks(), names)
 def test_a_dumped_closure_composes_to_the_same_digest(files, name):
-    with standing(files) as stand:
-        made = stand.compose(name)
+    with world_of(files) as world:
+        made = world.compose(name)
         if not isinstance(made, Composition):
             return
-        request = stand.request(name)
-        layers = stand.layers(request, "all")
-        dump = dump_agent(TreeReader(layers), stand.settings(layers), made)
+        request = world.request(name)
+        layers = world.layers(request, "all")
+        dump = dump_agent(TreeReader(layers), world.settings(layers), made)
         with tempfile.TemporaryDirectory() as other:
-            again = Stand(other)
+            again = World(other)
             write_dump(str(again.project / ".agents"), dump.files)
             copied = again.compose(name)
             assert isinstance(copied, Composition), copied
             assert _told_apart(made, copied) == []
             assert copied.digest == made.digest
-            assert not _links_and_machine_paths(again.project / ".agents", stand.top)
+            assert not _links_and_machine_paths(again.project / ".agents", world.top)
 
 
 def _told_apart(one, two):
@@ -152,15 +152,15 @@ def _links_and_machine_paths(root, top):
 @HALF
 @given(stacks(), names)
 def test_a_dumped_tree_is_the_effective_one_and_always_the_same_bytes(files, name):
-    with standing(files) as stand:
-        request = stand.request()
-        layers = stand.layers(request, "all")
-        dump = dump_tree(TreeReader(layers), stand.settings(layers))
-        assert dump == dump_tree(TreeReader(stand.layers(request, "all")), stand.settings(layers))
+    with world_of(files) as world:
+        request = world.request()
+        layers = world.layers(request, "all")
+        dump = dump_tree(TreeReader(layers), world.settings(layers))
+        assert dump == dump_tree(TreeReader(world.layers(request, "all")), world.settings(layers))
         with tempfile.TemporaryDirectory() as other:
-            again = Stand(other)
+            again = World(other)
             write_dump(str(again.project / ".agents"), dump.files)
-            made, copied = stand.compose(name), again.compose(name)
+            made, copied = world.compose(name), again.compose(name)
             if isinstance(made, Composition):
                 assert isinstance(copied, Composition), copied
                 assert _told_apart(made, copied) == []

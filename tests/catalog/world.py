@@ -1,4 +1,4 @@
-"""A throw-away home and project, and a composition of what stands in them, by the real stages and the real disk."""
+"""A throw-away home and project, and a composition of what is in them, by the real stages and the real disk."""
 
 import os
 from pathlib import Path
@@ -48,7 +48,7 @@ def itself(value):
     return value
 
 
-class Stand:
+class World:
     """Home and project below one directory; `compose` gives a `Composition` or the error."""
 
     def __init__(self, top, git=True):
