@@ -63,13 +63,17 @@ def error_notices(error: LaunchError) -> tuple[Notice, ...]:
         case StateViolated(paths=paths):
             from outfitter.model.wording import counted
 
-            return (say(f"the run fails for {counted(len(paths), 'change')} that its settings forbid"),)
+            return (
+                say(
+                    f"{counted(len(paths), 'change violates', 'changes violate')} the state_persistence strategy (error, or warn with --strict)"
+                ),
+            )
         case Interrupted(signal=number):
             return (say(f"ended by signal {number}"),)
         case Crashed(exception=exception, stage=stage):
             where = f" in stage {stage!r}" if stage else ""
             text = f"internal error{where}: {exception}"
-            return (say(text, "OUTFITTER_DEBUG=1 shows the trace back; please report it"),)
+            return (say(text, "OUTFITTER_DEBUG=1 shows the traceback; please report it"),)
         case _:
             assert_never(error)
 

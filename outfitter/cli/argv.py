@@ -1,4 +1,4 @@
-"""The command line before argparse sees it: which words are Outfitter's and which the harness's (spec/80). Pure."""
+"""Split the command line into Outfitter's arguments and the harness's, before argparse (spec/80). Pure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ COLOURS = ("auto", "always", "never")
 
 
 class MisusedError(Exception):
-    """Leaves a command whose words do not fit, as argparse's own exit would; caught where commands are dispatched."""
+    """Raised for a usage error, in place of argparse's exit; caught where commands are dispatched."""
 
     def __init__(self, error: UsageError) -> None:
-        """`error` is what to tell."""
+        """`error` is the message and its hint."""
         super().__init__(error.message)
         self.error = error
 
 
-class RunWords(NamedTuple):
-    """`run`'s own part: flags seen, (option, value) pairs in order, the agent; and what goes to the harness unchanged."""
+class RunArgs(NamedTuple):
+    """The arguments of `run`: flags, (option, value) pairs in order, the agent, and what the harness gets."""
 
     flags: tuple[str, ...]
     values: tuple[tuple[str, str], ...]
@@ -33,15 +33,15 @@ class RunWords(NamedTuple):
     passthrough: tuple[str, ...]
 
 
-class GlobalWords(NamedTuple):
-    """The options that stand only before a command, and the words after them."""
+class GlobalArgs(NamedTuple):
+    """The global options, and the arguments after them, which begin with the command."""
 
     flags: tuple[str, ...]
     colour: str
     rest: tuple[str, ...]
 
 
-def split_global(words: tuple[str, ...]) -> Result[GlobalWords, UsageError]:
+def split_global(words: tuple[str, ...]) -> Result[GlobalArgs, UsageError]:
     """Take `--quiet`, `--verbose`, `--no-progress`, `--color WHEN` off the front."""
     flags: list[str] = []
     colour = "auto"
@@ -54,10 +54,10 @@ def split_global(words: tuple[str, ...]) -> Result[GlobalWords, UsageError]:
             rest.pop(0)
             colour = value if equals else rest.pop(0) if rest else ""
             if colour not in COLOURS:
-                return Failure(UsageError(f"--color {colour}: wants one of {', '.join(COLOURS)}"))
+                return Failure(UsageError(f"--color: expected auto, always or never, got {colour!r}"))
         else:
             break
-    return Success(GlobalWords(tuple(flags), colour, tuple(rest)))
+    return Success(GlobalArgs(tuple(flags), colour, tuple(rest)))
 
 
 def asks_json(words: tuple[str, ...]) -> bool:
@@ -67,7 +67,7 @@ def asks_json(words: tuple[str, ...]) -> bool:
     return "--json" in own and ("--dry-run" in own or not launches)
 
 
-def split_run(words: tuple[str, ...]) -> Result[RunWords, UsageError]:
+def split_run(words: tuple[str, ...]) -> Result[RunArgs, UsageError]:
     """Split `run`'s words from left to right (spec/80).
 
     The first `--` ends Outfitter's part and is dropped; its options count wherever they stand before it, exactly spelled;
@@ -92,7 +92,7 @@ def split_run(words: tuple[str, ...]) -> Result[RunWords, UsageError]:
             value = value if equals else own.pop(0)
             if not value:
                 # An unset variable of a script; taken as "not asked for" it would lose what was asked for.
-                return Failure(UsageError(f"{name} is given an empty value", "outfitter run --help"))
+                return Failure(UsageError(f"{name}: the value is empty", "outfitter run --help"))
             values.append((name, value))
         elif agent is None and not foreign and not word:
             return Failure(UsageError("the agent's name is empty", "outfitter list agents"))
@@ -100,30 +100,30 @@ def split_run(words: tuple[str, ...]) -> Result[RunWords, UsageError]:
             agent = word
         else:
             foreign.append(word)
-    return Success(RunWords(tuple(flags), tuple(values), agent, (*foreign, *words[end + 1 :])))
+    return Success(RunArgs(tuple(flags), tuple(values), agent, (*foreign, *words[end + 1 :])))
 
 
-SUMMARY = "Launch an agent: compose it from its layers, run the harness in a projection, settle what it wrote."
+SUMMARY = "Launch an agent: compose it, run the harness in a temporary configuration, then account for every write."
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Run's own options, for help and completion; the words themselves are split by `cli.words`."""
-    parser.add_argument("agent", nargs="?", metavar="AGENT", help="agent id; default_agent of the settings without one")
-    parser.add_argument("--harness", choices=["pi", "claude", "codex"], help="which program; default_harness, else pi")
+    """Run's own options, for help and completion; the arguments themselves are split by `split_run`."""
+    parser.add_argument("agent", nargs="?", metavar="AGENT", help="agent id (default: default_agent of the settings)")
     parser.add_argument(
-        "--strict", action="store_true", help="a warning before the launch refuses it, a warned write fails it"
+        "--harness", choices=["pi", "claude", "codex"], help="which program to run (default: default_harness, else pi)"
     )
     parser.add_argument(
-        "--isolated", action="store_true", help="Claude Code: the composition is the whole configuration"
+        "--strict", action="store_true", help="treat warnings as errors: do not launch (122), or exit 121 afterwards"
+    )
+    parser.add_argument(
+        "--isolated", action="store_true", help="Claude Code: ignore your own settings, servers and plugins"
     )
     parser.add_argument("--retain-projection", action="store_true", help="keep the run directory for `outfitter diff`")
     parser.add_argument(
-        "--append-prompt", action="append", metavar="FILE", help="add a prompt file to this run; repeatable"
+        "--append-prompt", action="append", metavar="FILE", help="add a prompt file to this run (repeatable)"
     )
+    parser.add_argument("--out", metavar="ROOT", help="write the evidence of the run to ROOT, a new or empty directory")
     parser.add_argument(
-        "--out", metavar="ROOT", help="leave the evidence of the run in ROOT, which must be absent or empty"
+        "--dry-run", action="store_true", help="print the plan and start nothing (--json for a JSON document)"
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print the plan and start nothing; with --json as a document"
-    )
-    parser.add_argument("args", nargs="*", metavar="-- ARGS", help="everything else goes to the harness, unchanged")
+    parser.add_argument("args", nargs="*", metavar="-- ARGS", help="everything else is passed to the harness unchanged")

@@ -7,7 +7,7 @@ import time
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import actions, days, json_option, parser
-from outfitter.cli.reading import settled
+from outfitter.cli.reading import read_settings
 from outfitter.edges import cache as own_cache
 from outfitter.model.wording import counted
 from outfitter.railway import fold
@@ -35,7 +35,7 @@ def main(words: list[str], context: Context) -> int:
     """Do one of the three."""
     options = parser("cache", SUMMARY, arguments, EXAMPLES).parse_args(words)
     return fold(
-        settled(context),
+        read_settings(context),
         lambda settings: _act(options, context, cache_directory(settings, context.ambient)),
         lambda error: context.fail(error, options.json),
     )

@@ -26,7 +26,7 @@ EXAMPLES = (
 )
 _DAY_NS = 86_400 * 10**9
 _TEXT_LIMIT = 256 * 1024
-_UNFIT = "only {} goes there, and one of the two files is no JSON object with it; nothing was changed"
+_UNFIT = "only {} is merged there, and one of the two files is not a JSON object with it; nothing was changed"
 
 
 def arguments(made: argparse.ArgumentParser) -> None:
@@ -145,7 +145,7 @@ def _apply(context: Context, entry: Kept, as_json: bool) -> int:
     durable = real_durable(context.ambient.state_root)
     if not entry.durable:
         return context.fail(
-            EffectFailed("apply", entry.id, "nobody knows where it belongs: its index is lost"), as_json
+            EffectFailed("apply", entry.id, "its index is lost, so its destination is unknown"), as_json
         )
     instead = ""
     try:

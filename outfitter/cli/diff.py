@@ -25,7 +25,7 @@ from outfitter.run.record import decode
 from stages.diff import diff
 from stages.fingerprint_again import fingerprint_again
 
-SUMMARY = f"Show what a retained run wrote, grouped by whose it is. Changes nothing.\n\n{LEGEND}"
+SUMMARY = f"Show what a retained run wrote, grouped by state path. Changes nothing.\n\n{LEGEND}"
 EXAMPLES = (
     "outfitter run --retain-projection && outfitter diff",
     "outfitter diff /tmp/outfitter-a-pi-k3v9x2m1 --content",
@@ -80,7 +80,7 @@ def _newest(host: Host, ambient: Ambient) -> Outcome[Record]:
     found = [*journalled, *_standing(host, ambient)]
     retained = sorted((one for one in found if one.phase == "retained"), key=lambda one: one.started_ns)
     if not retained:
-        return Failure(EffectFailed("diff", "", "there is no retained run", _HINT))
+        return Failure(EffectFailed("diff", "", "no retained run found", _HINT))
     return Success(retained[-1])
 
 

@@ -20,12 +20,12 @@ columns: what changed | what was done about it | path (sizes); before a run is
 settled the second says what would be done
   added, modified, deleted   mode: the execute bit
   kind                       a file became a directory, and so on
-  replaced-link              what the harness wrote stands in place of our link
+  replaced-link              a file took the place of our symlink
   relinked                   the link leads elsewhere now
   durable, adopted           written through a link; a replaced link, copied
   bridged, persisted         merged back by its own rule; copied as you said
   discarded                  thrown away
-  warned, failed             told, by warn or error
+  warned, failed             reported, by warn or error
   conflict                   not saved, kept: outfitter conflicts
   unreadable                 could not be read"""
 

@@ -48,13 +48,13 @@ def main(words: list[str], context: Context) -> int:
 
 
 def examine(context: Context) -> Iterator[Check]:
-    """Every check, in order; one that crashes or cannot be made is an error of its own, and stops no other."""
-    from outfitter.cli.reading import settled
+    """Every check, in order; one that crashes or cannot be made is an error, and does not stop the others."""
+    from outfitter.cli.reading import read_settings
 
     yield _machine()
     yield from _guard("home", lambda: _home(context))
     yield from _guard("directories", lambda: _directories(context))
-    settings = fold(settled(context), _either, _either)
+    settings = fold(read_settings(context), _either, _either)
     yield _settings(settings)
     known = settings if isinstance(settings, Settings) else None
     yield from _guard("cache", lambda: _cache(context, known))
@@ -98,7 +98,7 @@ def _machine() -> Check:
 def _home(context: Context) -> list[Check]:
     home, given = context.ambient.home, context.ambient.env.get("HOME", "")
     if not os.path.isdir(home):
-        return [Check("home", "error", f"{home} is no directory", "set HOME to a directory that exists")]
+        return [Check("home", "error", f"{home} is not a directory", "set HOME to a directory that exists")]
     if os.path.normpath(given or "/nowhere") != home:
         return [Check("home", "warning", f"HOME is {given!r}; the password database says {home}", "set HOME")]
     return [Check("home", "ok", home)]
@@ -117,7 +117,7 @@ def _settings(settings: Settings | LaunchError) -> Check:
         first, *rest = error_notices(settings)
         return Check("settings", "error", first.message, first.hint, tuple(notice.message for notice in rest))
     files = [scope.path for scope in settings.scopes if scope.path]
-    told = ", ".join(files) if files else "no settings file; the defaults hold"
+    told = ", ".join(files) if files else "no settings file, defaults apply"
     if settings.notices:
         details = tuple(notice.message for notice in settings.notices)
         verdict = "warning" if any(notice.level == "warning" for notice in settings.notices) else "info"
@@ -210,7 +210,7 @@ def _runs(context: Context) -> list[Check]:
         found.append(Check("conflicts", "info", told, "outfitter conflicts list"))
     late = logs(context.ambient.state_root)
     if late:
-        told = f"{counted(len(late), 'run')} had something to tell when nobody could be told"
+        told = f"{counted(len(late), 'run')} left messages that could not be printed"
         found.append(Check("late messages", "info", told, "read what is listed, then remove it", tuple(late)))
     return found
 

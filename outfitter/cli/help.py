@@ -14,18 +14,18 @@ from outfitter.model.errors import UsageError
 COMMON = ("run", "diff", "list", "validate", "setup", "import")
 # What `run` exits with, in the order of spec/80; a test compares this table with the docs.
 RUN_CODES: tuple[tuple[str, str], ...] = (
-    ("the harness's own, or 128 + signal", "it ran, and ended so; a code of its own other than 0 wins over 121"),
-    ("2", "usage"),
-    ("121", "the harness exited 0, and an `error` strategy (or a warning under --strict) failed the run"),
-    ("122", "refused before launch: a strategy or state path that is not allowed, or what --strict made fatal"),
-    ("125", "the launcher failed: settings or tree unreadable, agent not found, no projection, an output root in use"),
-    ("126, 127", "the harness cannot be executed; is not installed"),
+    ("the harness's own, or 128 + signal", "the harness ran; its own code, if not 0, is reported instead of 121"),
+    ("2", "usage error"),
+    ("121", "the harness exited 0, but a change violates an `error` strategy, or --strict made a warning fatal"),
+    ("122", "refused before launch: a strategy or state path that is not allowed, or a warning under --strict"),
+    ("125", "Outfitter failed: settings or tree unreadable, agent not found, no projection, output root in use"),
+    ("126, 127", "the harness cannot be executed; the harness is not installed"),
 )
 EXAMPLES = (
-    ("outfitter demo", "a whole launch on this machine, no account needed"),
+    ("outfitter demo", "try a complete launch here, without an account"),
     ("outfitter run reviewer", "launch the agent `reviewer` in the default harness"),
-    ("outfitter run reviewer --harness claude -p 'fix the bug'", "what Outfitter does not know goes to the harness"),
-    ("outfitter diff", "what the newest retained run wrote, and what became of it"),
+    ("outfitter run reviewer --harness claude -p 'fix the bug'", "unknown options are passed to the harness"),
+    ("outfitter diff", "list what the newest retained run wrote, and what was kept"),
 )
 
 
@@ -37,20 +37,20 @@ def main(words: list[str], context: Context) -> int:
         from outfitter.model.wording import did_you_mean
 
         hint = did_you_mean(words[0], COMMANDS, "outfitter --help lists them", 1)
-        return context.fail(UsageError(f"{words[0]!r} is no command", hint))
+        return context.fail(UsageError(f"unknown command {words[0]!r}", hint))
     context.console.data(overview())
     return 0
 
 
 def overview() -> str:
-    """The page of `outfitter --help`."""
-    lines = ["outfitter launches agent CLIs from plain .agents trees, and answers for what", "they wrote.", ""]
+    """The text of `outfitter --help`."""
+    lines = ["Run your agents in Pi, Claude Code or Codex, and see every file they changed.", ""]
     lines += ["usage: outfitter [--quiet] [--verbose] [--color auto|always|never]"]
     lines += ["                 [--no-progress] [COMMAND] ...", "", "common:"]
     lines += [_row(name, COMMANDS[name]) for name in COMMON]
     lines += ["", "more:"] + [_row(name, text) for name, text in COMMANDS.items() if name not in COMMON]
     lines += ["", "examples:"] + [f"  {command}\n      {text}" for command, text in EXAMPLES]
-    lines += ["", "outfitter COMMAND --help tells more, outfitter --version [--json] the versions.", "", *_codes()]
+    lines += ["", "Run `outfitter COMMAND --help` for a command, `outfitter --version` for versions.", "", *_codes()]
     return "\n".join(lines)
 
 

@@ -15,33 +15,34 @@ from outfitter.cli.argv import MisusedError
 from outfitter.model.errors import UsageError
 
 WIDTH = 80
-# argparse's own words for a choice that is none, in all its versions, and for words that nothing takes.
+# argparse's messages for an invalid choice and for surplus arguments. They are matched to add a hint, which argparse can do
+# itself from Python 3.14 (`suggest_on_error`); remove this, and `_options`, when 3.13 is no longer supported.
 _CHOICE = re.compile(r"argument (\S+): invalid choice: ('.*'|\S+) \(choose from (.*)\)", re.DOTALL)
 _SURPLUS = re.compile(r"unrecognized arguments: (\S*).*", re.DOTALL)
-EXIT_CODES = "exit codes: 0 done, 1 findings or failure, 2 usage"
+EXIT_CODES = "exit codes: 0 success, 1 findings or failure, 2 usage error"
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser that speaks as every other error does: one line, then where the help is."""
+    """An argparse parser that reports errors as the rest of Outfitter does: one line and a hint."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse's own, but an empty word is refused: an unset variable of a script, which asked for something else."""
+        """As argparse's own, but refuse empty arguments: they come from unset variables of scripts."""
         words = list(args or ())
         for before, word in pairwise(["", *words]):
             name = before if before.startswith("--") and not word else word.partition("=")[0]
             if not word or (word.startswith("--") and word.partition("=")[1:] == ("=", "")):
-                self.error(f"{name} is given an empty value" if name else "an argument is empty")
+                self.error(f"{name}: the value is empty" if name else "an argument is empty")
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise the fault instead of printing the usage and leaving; a slip of the pen gets the word that was meant."""
+        """Raise `MisusedError` instead of printing the usage and exiting; suggest the nearest name for a typo."""
         from outfitter.model.wording import did_you_mean
 
         choice = _CHOICE.fullmatch(message)
         if choice:
             name, given, allowed = choice[1], choice[2], [word.strip("'") for word in choice[3].split(", ")]
-            told = f"{self.prog}: {name}: {given} is none of {', '.join(allowed)}"
-            raise MisusedError(UsageError(told, did_you_mean(given.strip("'"), allowed, f"{self.prog} --help", 1)))
+            fault = f"{self.prog}: {name}: invalid choice {given} (choose from {', '.join(allowed)})"
+            raise MisusedError(UsageError(fault, did_you_mean(given.strip("'"), allowed, f"{self.prog} --help", 1)))
         surplus = _SURPLUS.fullmatch(message)
         known = _options(self) if surplus and surplus[1].startswith("-") else ()
         near = did_you_mean(surplus[1].partition("=")[0], known, "", 1) if surplus else ""
@@ -60,7 +61,7 @@ def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
 def parser(
     name: str, summary: str, arguments: Callable[[argparse.ArgumentParser], None], examples: Sequence[str] = ()
 ) -> argparse.ArgumentParser:
-    """The parser of `outfitter <name>`; options are exact, never abbreviated; the help ends with examples and exit codes."""
+    """The parser of `outfitter <name>`; it takes no abbreviated options, and its help ends with exit codes."""
     epilog = "\n".join(
         ["examples:", *(f"  {example}" for example in examples), "", EXIT_CODES] if examples else [EXIT_CODES]
     )
@@ -76,20 +77,20 @@ def parser(
 
 
 def actions(made: argparse.ArgumentParser) -> Callable[[str, str], argparse.ArgumentParser]:
-    """A function (name, what it does) → the parser of one action of a command, which must be named; its own help says what it does, too."""
+    """Add required actions to a command: a function from (name, what it does) to the action's parser."""
     commands = made.add_subparsers(dest="action", required=True, metavar="ACTION")
     return partial(action, commands)
 
 
 def action(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
-    """One action of a command; `commands` is what `add_subparsers` gave. `text` is a sentence without its capital and full stop."""
-    told = folded(f"{text[:1].upper()}{text[1:]}.")
-    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=told, allow_abbrev=False)
+    """Add one action; `commands` comes from `add_subparsers`, `text` is a sentence in lower case without a full stop."""
+    description = folded(f"{text[:1].upper()}{text[1:]}.")
+    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=description, allow_abbrev=False)
     return made
 
 
 def folded(text: str, indent: str = "") -> str:
-    """Text in lines of a small terminal's width; its own lines stay lines, and keep their indent where they must be broken."""
+    """Wrap text at 80 columns; keep its line breaks and each line's indent."""
 
     def fold(line: str) -> str:
         own = indent + line[: len(line) - len(line.lstrip())]
@@ -103,8 +104,8 @@ def folded(text: str, indent: str = "") -> str:
 
 
 def json_option(made: argparse.ArgumentParser) -> None:
-    """`--json`, as every command that prints data takes it."""
-    made.add_argument("--json", action="store_true", help="one JSON document instead of lines")
+    """Add `--json`."""
+    made.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def days(text: str) -> float:

@@ -20,8 +20,8 @@ from stages.load_layers import Reach, load_layers, load_scopes
 from stages.merge_settings import merge_settings
 
 
-def settled(context: Context) -> Outcome[Settings]:
-    """Read and merge the settings files that stand on this machine."""
+def read_settings(context: Context) -> Outcome[Settings]:
+    """Read and merge the settings files of this machine."""
     return perform(load_scopes(context.host().sources, Request(context.ambient))).bind(partial(merged, context))
 
 
@@ -48,7 +48,7 @@ def tree(context: Context, agent: str | None, reach: Reach) -> Outcome[tuple[Lay
 
 
 def composed(layers: Layers, settings: Settings, agent: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
-    """A composition that is looked at, not launched: a credential that is not set here is no reason to refuse.
+    """Compose an agent to show it, not to launch it: unset credentials are not an error.
 
     Its notices are those of the settings, too.
     """

@@ -91,7 +91,7 @@ def _forget(context: Context, run_id: str, as_json: bool) -> int:
     runs = context.host().runs
     found = next((one for one in runs.journals() if one.run_id == run_id), None)
     if found is None or found.condition == "live":
-        why = "there is no such run" if found is None else "it is live"
+        why = "run not found" if found is None else "it is still running"
         return context.fail(UsageError(f"cannot forget {run_id}: {why}", "outfitter recover --list"), as_json)
     try:
         runs.forget(run_id)

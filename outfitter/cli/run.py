@@ -6,7 +6,7 @@ from functools import partial
 
 from returns.result import Failure, Result, Success
 
-from outfitter.cli.argv import RunWords, split_run
+from outfitter.cli.argv import RunArgs, split_run
 from outfitter.cli.context import Context
 from outfitter.host import Host
 from outfitter.model.errors import LaunchError, UsageError, exit_code
@@ -22,7 +22,7 @@ from outfitter.run.verdict import run_code, verdict
 def main(words: list[str], context: Context) -> int:
     """Launch, or with `--dry-run` print what a launch would do. The code is the table of spec/80."""
 
-    def go(split: RunWords) -> int:
+    def go(split: RunArgs) -> int:
         if "--help" in split.flags:
             from outfitter.cli.help import run_help
 
@@ -37,7 +37,7 @@ def main(words: list[str], context: Context) -> int:
     return fold(split_run(tuple(words)), go, partial(_fail, context, False))
 
 
-def request(split: RunWords, ambient: Ambient) -> Result[Request, LaunchError]:
+def request(split: RunArgs, ambient: Ambient) -> Result[Request, LaunchError]:
     """The request that the words make; every option may be given once, but for `--append-prompt`."""
     single = [name for name, _ in split.values if name != "--append-prompt"]
     twice = [name for name in dict.fromkeys(single) if single.count(name) > 1]

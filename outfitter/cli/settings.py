@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.reading import settled
+from outfitter.cli.reading import read_settings
 from outfitter.model.errors import EffectFailed, LaunchError
 from outfitter.model.settings import KeyPath, Origin, Settings
 from outfitter.model.wording import did_you_mean
@@ -63,7 +63,7 @@ def main(words: list[str], context: Context) -> int:
     def failed(error: LaunchError) -> int:
         return context.fail(error, options.json)
 
-    return fold(settled(context), lambda settings: _shown(settings, options, context), failed)
+    return fold(read_settings(context), lambda settings: _shown(settings, options, context), failed)
 
 
 def _shown(settings: Settings, options: argparse.Namespace, context: Context) -> int:

@@ -70,7 +70,7 @@ def main(words: list[str], context: Context) -> int:
     if local:
         place = resolved(local, context.ambient.home, choice.tree)
         if not os.path.isdir(place):
-            fault = f"{place} is no directory"
+            fault = f"{place} is not a directory"
             hint = "a catalog is a directory, owner/repo or an address; --from claude takes over ~/.claude"
             return context.fail(UsageError(fault, hint), options.json)
     beside = os.path.dirname(choice.tree)
@@ -78,14 +78,14 @@ def main(words: list[str], context: Context) -> int:
         hint = "set HOME to a directory that exists, or write to the project: --project"
         return context.fail(EffectFailed("write", beside, "the home directory does not exist", hint), options.json)
     if os.path.lexists(choice.tree) and not os.path.isdir(choice.tree):
-        why = "is a link that leads nowhere" if os.path.islink(choice.tree) else "is a file, not a directory"
+        why = "is a dangling symlink" if os.path.islink(choice.tree) else "is a file, not a directory"
         return context.fail(EffectFailed("write", choice.tree, why, "move it out of the way"), options.json)
     native = os.path.join(context.ambient.home, adapter(choice.start).home) if choice.start in NAMES else ""
     try:
         writes, left = plan(choice, gather(choice.tree, choice.start, native))
     except ValueError as error:
         return context.fail(
-            EffectFailed("read the settings", "", str(error), "mend the file, then run setup again"), options.json
+            EffectFailed("read the settings", "", str(error), "fix the file, then run setup again"), options.json
         )
     except OSError as error:
         return context.fail(EffectFailed("look at the tree", str(error.filename), error.strerror or ""), options.json)

@@ -9,7 +9,7 @@ from typing import Any
 
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.reading import settled
+from outfitter.cli.reading import read_settings
 from outfitter.model.settings import Settings
 from outfitter.railway import fold
 from outfitter.settings.scopes import label, local_path
@@ -40,7 +40,7 @@ def main(words: list[str], context: Context) -> int:
             context.console.data("\n".join(map(_line, rows)))
         return 1 if any(row["health"] not in ("ok", "absent") for row in rows) else 0
 
-    return fold(settled(context), show, lambda error: context.fail(error, options.json))
+    return fold(read_settings(context), show, lambda error: context.fail(error, options.json))
 
 
 def _rows(context: Context, settings: Settings) -> list[dict[str, Any]]:

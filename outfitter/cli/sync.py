@@ -12,7 +12,7 @@ from outfitter.catalog.layer_warnings import ambiguities
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.reading import settled, tree
+from outfitter.cli.reading import read_settings, tree
 from outfitter.edges.documents import documents
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
@@ -50,7 +50,9 @@ def main(words: list[str], context: Context) -> int:
     """Remote settings first, then the settings again, then the sources they name. 1 where any failed."""
     options = parser("sync", SUMMARY, arguments, EXAMPLES).parse_args(words)
     return fold(
-        settled(context), lambda local: _sync(options, context, local), lambda error: context.fail(error, options.json)
+        read_settings(context),
+        lambda local: _sync(options, context, local),
+        lambda error: context.fail(error, options.json),
     )
 
 
@@ -63,7 +65,7 @@ def _sync(options: argparse.Namespace, context: Context, local: Settings) -> int
         _ambiguities(context)
         return 1 if any(row.status == "failed" for row in rows) else 0
 
-    return fold(settled(context), with_remotes, lambda error: context.fail(error, options.json))
+    return fold(read_settings(context), with_remotes, lambda error: context.fail(error, options.json))
 
 
 def _ambiguities(context: Context) -> None:
@@ -83,7 +85,7 @@ def _entries(settings: Settings, key: str) -> list[Mapping[str, Any]]:
 def _one(context: Context, settings: Settings, entry: Mapping[str, Any], check: Check) -> Synced:
     repository = repository_of(entry)
     if not repository:
-        return Synced(str(entry.get("path", "")), "skipped", reason="a local path is read as it stands")
+        return Synced(str(entry.get("path", "")), "skipped", reason="a local path is read in place")
     place = os.path.dirname(checkout(cache_directory(settings, context.ambient), entry))
     ref = entry.get("ref")
     context.console.detail(f"{label(entry)}: kept in {place}")

@@ -17,17 +17,17 @@ from outfitter.settings.scopes import FILES
 
 # Why a name of a tree is left out, by the kind of its entry.
 SKIPPED = {
-    "special": "no regular file",
-    "outside": "a link that leaves what the tree may reach",
-    "dangling": "a link that leads nowhere",
-    "unreadable": "it cannot be read",
+    "special": "not a regular file",
+    "outside": "a symlink out of the tree",
+    "dangling": "a dangling symlink",
+    "unreadable": "unreadable",
 }
 _MS = 1000.0
-# What this process has explained already.
-_SAID: set[str] = set()
+# Process-wide state: the lines that `explain` has printed, so that it prints none twice.
+_EXPLAINED: set[str] = set()
 
 
-def told(main: Callable[[list[str], Context], int], name: str, words: list[str], context: Context) -> int:
+def run_verbosely(main: Callable[[list[str], Context], int], name: str, words: list[str], context: Context) -> int:
     """Run a command between two remarks: the places that it goes by, and its exit code and time."""
     here = context.ambient
     for what, place in (
@@ -51,8 +51,8 @@ def told(main: Callable[[list[str], Context], int], name: str, words: list[str],
 def explain(context: Context, layers: Layers) -> None:
     """Say what was read; a command that reads twice (`sync`, `doctor`) says only what is new the second time."""
     for line in reading_details(layers, context.ambient.home):
-        if line not in _SAID:
-            _SAID.add(line)
+        if line not in _EXPLAINED:
+            _EXPLAINED.add(line)
             context.console.detail(line)
 
 

@@ -53,6 +53,6 @@ def test_help_imports_little(machine, words):
     code, modules = json.loads(record.read_text())
     ours = [name for name in modules if name.split(".")[0] in ("outfitter", "stages")]
     assert (code, ended.stderr) == (0, b"")
-    assert ended.stdout.startswith((b"usage: outfitter", b"outfitter "))
+    assert ended.stdout.startswith((b"usage: outfitter", b"Run your agents"))
     assert set(FORBIDDEN) & set(modules) <= OWN.get(words[0], set())
     assert len(ours) <= MOST_OF_OURS, ours

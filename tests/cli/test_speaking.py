@@ -132,7 +132,7 @@ def test_a_bug_is_one_line_and_shows_its_trace_when_asked(furnished):
     assert (plain.code, plain.out) == (1, "")
     assert plain.err.splitlines() == [
         "outfitter: error: internal error in stage 'completion': 'inside'",
-        "  hint: OUTFITTER_DEBUG=1 shows the trace back; please report it",
+        "  hint: OUTFITTER_DEBUG=1 shows the traceback; please report it",
     ]
     shown = furnished.run("completion", "bash", env={"PYTHONPATH": str(broken), "OUTFITTER_DEBUG": "1"})
     assert "Traceback (most recent call last)" in shown.err

@@ -98,7 +98,7 @@ def test_it_adds_to_the_diagnostics_and_nothing_to_the_data(furnished, name):
 def test_it_says_which_settings_are_not_there_and_what_is_skipped(furnished):
     said = furnished.run("--verbose", "list", "skills").err
     assert f"outfitter: settings: {furnished.home}/.agents/settings.yml: not there" in said
-    assert f"skipped: {furnished.project}/.agents/skills/gone (nowhere): a link that leads nowhere" in said
+    assert f"skipped: {furnished.project}/.agents/skills/gone (nowhere): a dangling symlink" in said
 
 
 def test_a_command_that_fails_tells_its_time_all_the_same(furnished):

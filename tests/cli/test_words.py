@@ -54,7 +54,7 @@ WORDS = st.sampled_from(["a", "b", "-p", "--x", "--x=1", "--", "", "-", *FLAGS, 
 
 @pytest.mark.parametrize("words", [("--out", ""), ("--out=",), ("a", "--harness="), ("--append-prompt", "")])
 def test_an_empty_value_is_usage_and_never_as_if_unasked(words):
-    assert "empty value" in split_run(words).failure().message
+    assert "value is empty" in split_run(words).failure().message
 
 
 @given(st.lists(WORDS, max_size=12))

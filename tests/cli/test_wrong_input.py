@@ -71,9 +71,9 @@ WRONG = [
     (("",), 2, "the agent's name is empty"),
     (("--dry-run", ""), 2, "the agent's name is empty"),
     (("show", ""), 2, "an argument is empty"),
-    (("list", "--agent", ""), 2, "--agent is given an empty value"),
-    (("list", "--agent="), 2, "--agent is given an empty value"),
-    (("dump", "--out", ""), 2, "--out is given an empty value"),
+    (("list", "--agent", ""), 2, "--agent: the value is empty"),
+    (("list", "--agent="), 2, "--agent: the value is empty"),
+    (("dump", "--out", ""), 2, "--out: the value is empty"),
     (("fingerprint", ""), 2, "an argument is empty"),
     (("conflicts", "drop", ""), 2, "an argument is empty"),
     (("conflicts", "apply", ""), 2, "an argument is empty"),
@@ -81,12 +81,12 @@ WRONG = [
     (("evidence", "publish", "", "--to", "kept"), 2, "an argument is empty"),
     # No empty value: one that ends as an option would.
     (("evidence", "publish", "gone", "--to=kept="), 1, "gone"),
-    (("evidence", "publish", "out", "--to", ""), 2, "--to is given an empty value"),
+    (("evidence", "publish", "out", "--to", ""), 2, "--to: the value is empty"),
     (("evidence", "prune", "out", "", "--dry-run"), 2, "an argument is empty"),
     (("setup", "", "--yes"), 2, "an argument is empty"),
     (("batch", "", "--agent", "a", "--out", "made"), 2, "an argument is empty"),
-    (("batch", "file", "--agent", "a", "--out", ""), 2, "--out is given an empty value"),
-    (("recover", "--forget", ""), 2, "--forget is given an empty value"),
+    (("batch", "file", "--agent", "a", "--out", ""), 2, "--out: the value is empty"),
+    (("recover", "--forget", ""), 2, "--forget: the value is empty"),
     (("--color", "red", "list"), 2, "red"),
 ]
 

@@ -111,8 +111,8 @@ def test_every_option_that_a_page_names_is_ours_or_one_that_we_pass_on(page):
     assert sorted(named - known - OTHERS) == []
 
 
-# Options of other programs that the docs speak of, and the one of an example.
-OTHERS = {"--check", "--continue", "--some-flag"}
+# Options of other programs and of the test suite that the docs name, and the one of an example.
+OTHERS = {"--check", "--continue", "--some-flag", "--update-messages"}
 
 
 def walk(parsers):

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from outfitter.cli.context import Context
-from outfitter.cli.reading import settled
+from outfitter.cli.reading import read_settings
 from outfitter.edges.cache_place import early_cache_directory
 from outfitter.edges.console import Console
 from outfitter.edges.environment import ambient
@@ -19,7 +19,7 @@ def late(home):
     here = ambient({"HOME": str(home), "PATH": "/usr/bin:/bin"})
     console = Console(False, False)
     return fold(
-        settled(Context(here, console, lambda remember=True: real_host(here, console, remember))),
+        read_settings(Context(here, console, lambda remember=True: real_host(here, console, remember))),
         lambda settings: cache_directory(settings, here),
         lambda error: error,
     )
