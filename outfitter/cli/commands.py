@@ -22,7 +22,7 @@ COMMANDS: dict[str, str] = {
     "evidence": "verify, replay, publish or prune the evidence of runs",
     "batch": "run an agent once for each input",
     "report": "print a report on a run or a batch",
-    "doctor": "check the installation and how to fix it",
+    "doctor": "check the installation, and say how to fix it",
     "demo": "try a complete launch here, without an account",
     "completion": "print shell completion for bash, zsh or fish",
     "cache": "manage the cache: dir, prune, clean",
