@@ -5,24 +5,16 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from outfitter.fs import READ, digest_of
+from outfitter.fs import NEW, NO_HARD_LINKS, NOT_REGULAR, READ, digest_of, is_temporary, temporary_name
 from outfitter.model.outcome import GRANULARITY_NS
 
-TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")
 LOCK_SECONDS, _POLL_S = 10.0, 0.01
-_NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES)
 _NO_LOCKS = (errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.EACCES)
-
-
-def fresh_name() -> str:
-    """A name for a temporary: never built from the target's, which may already fill all 255 bytes."""
-    return f".outfitter-{os.urandom(6).hex()}.tmp"
 
 
 class Beside:
@@ -66,9 +58,8 @@ class Beside:
         """Make the temporary with its owner and mode before its first byte: `mode`, else the target's, else `fresh`."""
         existing = self.status()
         with self.alone():
-            self._temporary = fresh_name()
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            self.descriptor = os.open(self._temporary, flags, 0o600, dir_fd=self._directory)
+            self._temporary = temporary_name()
+            self.descriptor = os.open(self._temporary, NEW, 0o600, dir_fd=self._directory)
             hold(self.descriptor)
         if existing and (existing.st_uid, existing.st_gid) != (os.geteuid(), os.getegid()):
             with suppress(OSError):
@@ -85,7 +76,7 @@ class Beside:
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
+            raise OSError(errno.EINVAL, NOT_REGULAR)
         return status
 
     def digest(self, name: str = "") -> bytes:
@@ -113,7 +104,7 @@ class Beside:
         except FileExistsError:
             return "exists"
         except OSError as error:
-            if error.errno not in _NO_HARD_LINKS:
+            if error.errno not in NO_HARD_LINKS:
                 raise
             if self.status() is not None:
                 return "exists"
@@ -134,11 +125,11 @@ class Beside:
         return ""
 
     def _keep_old(self) -> os.stat_result | None:
-        backup = fresh_name()
+        backup = temporary_name()
         try:
             self._link(self._name, backup)
         except OSError as error:
-            if error.errno not in _NO_HARD_LINKS:
+            if error.errno not in NO_HARD_LINKS:
                 raise
             return None
         self._backup = backup
@@ -166,7 +157,7 @@ class Beside:
         except OSError:
             return
         try:
-            names = [name for name in os.listdir(handle) if TEMPORARY.fullmatch(name)]
+            names = [name for name in os.listdir(handle) if is_temporary(name)]
             if names:
                 hold(handle, LOCK_SECONDS)
             for name in names:

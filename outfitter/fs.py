@@ -1,4 +1,13 @@
-"""The bytes of regular files: opened without following or waiting, hashed and copied in a stream, whatever grows meanwhile."""
+"""Files: open and read regular ones with a bound, hash and copy streams, make private directories, write whole files at once.
+
+Who flushes to the disk (`fsync`), and why:
+
+- Durable files of the user, stored conflicts and evidence are flushed before they get their names, and their directories
+  after: once the run directory is removed, they are the only copies. `atomic` does that for durable files.
+- Caches, checkouts and reports are not: what a power cut takes is made again.
+- Journals and the projection are not: they serve recovery from a killed process, whose writes the system still has. What
+  a power cut may take of them lies in the temporary directory, whose contents a restart need not keep either.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +15,22 @@ import errno
 import json
 import os
 import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import IO, Any
 
 from blake3 import blake3
 
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Identity
+
+CHUNK = 1 << 20
+# What is read whole of a file that somebody else wrote, "10 MB" in messages.
+READ_LIMIT = 10 * 1024 * 1024
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES)
+NOT_REGULAR = "not a regular file"
 
 
 def make_directories(path: str, home: str) -> None:
@@ -36,38 +56,38 @@ def make_directories(path: str, home: str) -> None:
 
 
 def make_cache(path: str, cache: str) -> None:
-    """Make `path`, which lies in the cache directory `cache`; no more is made above it than the one directory that holds it."""
+    """Make `path`, which lies in the cache directory `cache`; above that at most the one directory that holds it."""
     make_directories(path, os.path.dirname(os.path.dirname(cache)))
 
 
-def write_whole(descriptor: int, data: bytes) -> None:
-    """Every byte, however many writes that takes."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
-CHUNK = 1 << 20
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
 def identity_of(status: os.stat_result) -> Identity:
-    """What a later look compares (spec/60)."""
+    """Return what a later look at the file is compared with (spec/60)."""
     return Identity(status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def open_source(path: str) -> tuple[int, os.stat_result]:
-    """A regular file opened for reading, its last component not followed; what became something else meanwhile raises."""
+def owner(path: str) -> int:
+    """Return the user id that owns a path, links not followed; -1 where nothing is."""
     try:
-        descriptor = os.open(path, READ)
+        return os.lstat(path).st_uid
+    except OSError:
+        return -1
+
+
+def open_regular(path: str | bytes, *, follow: bool = False) -> tuple[int, os.stat_result]:
+    """Open a regular file for reading, without waiting for a fifo's writer. `follow`: a link as last component, too.
+
+    The caller closes the descriptor. Raises `OSError`; of errno `EINVAL` where the path is not a regular file.
+    """
+    try:
+        descriptor = os.open(path, READ & ~os.O_NOFOLLOW if follow else READ)
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
+        if error.errno != errno.ENAMETOOLONG or isinstance(path, bytes):
             raise
         descriptor = _open_deep(path)
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", path)
+        raise OSError(errno.EINVAL, NOT_REGULAR, path)
     return descriptor, status
 
 
@@ -85,8 +105,30 @@ def _open_deep(path: str) -> int:
         os.close(handle)
 
 
+def read_regular(path: str | bytes, limit: int = READ_LIMIT, *, follow: bool = True) -> bytes:
+    """Return the bytes of a regular file of `limit` bytes at most.
+
+    Raises `OSError`: `EINVAL` where the path is not a regular file, `EFBIG` where it holds more, also if it grows meanwhile.
+    """
+    descriptor, status = open_regular(path, follow=follow)
+    try:
+        if status.st_size > limit:
+            raise OSError(errno.EFBIG, f"larger than {limit >> 20} MB", path)
+        # Files in /proc tell no size, so that only the end of file ends the reading.
+        parts: list[bytes] = []
+        left = limit + 1
+        while left and (part := os.read(descriptor, min(left, CHUNK))):
+            parts.append(part)
+            left -= len(part)
+        if not left:
+            raise OSError(errno.EFBIG, f"larger than {limit >> 20} MB", path)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
+
+
 def digest_of(descriptor: int, size: int) -> bytes:
-    """BLAKE3 of the first `size` bytes: a file that grows for ever must not be read for ever."""
+    """Return the BLAKE3 of the first `size` bytes: a file that grows for ever must not be read for ever."""
     hasher, offset = blake3(), 0
     while offset < size and (chunk := os.pread(descriptor, min(CHUNK, size - offset), offset)):
         hasher.update(chunk)
@@ -94,8 +136,17 @@ def digest_of(descriptor: int, size: int) -> bytes:
     return hasher.digest()
 
 
+def digest_file(path: str | bytes, *, follow: bool = True) -> bytes:
+    """Return the BLAKE3 of a regular file of any size. Raises `OSError`."""
+    descriptor, status = open_regular(path, follow=follow)
+    try:
+        return digest_of(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+
+
 def copy_bytes(source: int, out: int, size: int) -> bytes:
-    """Copy the first `size` bytes, streamed; their BLAKE3."""
+    """Copy the first `size` bytes, streamed; return their BLAKE3."""
     hasher, offset = blake3(), 0
     while offset < size and (chunk := os.pread(source, min(CHUNK, size - offset), offset)):
         hasher.update(chunk)
@@ -104,76 +155,134 @@ def copy_bytes(source: int, out: int, size: int) -> bytes:
     return hasher.digest()
 
 
-def owner(path: str) -> int:
-    """The user id that owns a path, links not followed; -1 where there is none."""
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Write every byte, however many writes that takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def temporary_name() -> str:
+    """Return a new name for a temporary in a directory of the user's, where `atomic` tidies up after killed launchers.
+
+    It is never built from the target's name, which may already fill all 255 bytes.
+    """
+    return f".outfitter-{os.urandom(6).hex()}.tmp"
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a name is one that `temporary_name` returns."""
+    middle = name.removeprefix(".outfitter-").removesuffix(".tmp")
+    return len(name) - len(middle) == 15 and len(middle) == 12 and not middle.strip("0123456789abcdef")
+
+
+def write_atomic(
+    path: str,
+    data: bytes | Iterable[bytes],
+    *,
+    mode: int = 0o600,
+    exact_mode: bool = False,
+    exclusive: bool = False,
+    sync: Callable[[int], None] | None = None,
+    directory: int | None = None,
+    temporary: str = "",
+) -> None:
+    """Give `path` these bytes at once: a reader sees the old file or the whole new one. Raises `OSError`.
+
+    `mode` is narrowed by the umask unless it is exact. `exclusive`: `FileExistsError` where anything is at the path. `sync` is called with the
+    descriptor after the last byte. `directory` is an open one that `path` is relative to. `temporary` is a name beside the
+    target for a caller who tidies up by that name; what a killed process left there is overwritten.
+    """
+    name = os.path.join(os.path.dirname(path), temporary or f".{os.urandom(6).hex()}.tmp")
+    flags = NEW & ~os.O_EXCL | os.O_TRUNC if temporary else NEW
+    descriptor = os.open(name, flags, mode, dir_fd=directory)
     try:
-        return os.lstat(path).st_uid
-    except OSError:
-        return -1
+        try:
+            if exact_mode:
+                os.fchmod(descriptor, mode)
+            for part in (data,) if isinstance(data, bytes) else data:
+                write_whole(descriptor, part)
+            if sync:
+                sync(descriptor)
+        finally:
+            os.close(descriptor)
+        if exclusive:
+            _claim(name, path, directory)
+        else:
+            os.replace(name, path, src_dir_fd=directory, dst_dir_fd=directory)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=directory)
+        raise
+
+
+def _claim(name: str, path: str, directory: int | None) -> None:
+    """Rename to a name that must not exist. Where the file system has no hard links, an empty file holds the name first."""
+    try:
+        os.link(name, path, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+        os.unlink(name, dir_fd=directory)
+    except OSError as error:
+        if error.errno not in NO_HARD_LINKS:
+            raise
+        os.close(os.open(path, NEW, 0o600, dir_fd=directory))
+        os.replace(name, path, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def create(path: str) -> IO[bytes]:
-    """A new file, open for writing. Raises `FileExistsError` where there is anything at the path."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
+    """Return a new file, open for writing. Raises `FileExistsError` where anything is at the path."""
+    return os.fdopen(os.open(path, NEW, 0o600), "wb")
 
 
 def flush(file: IO[bytes]) -> None:
-    """Everything written so far reaches the disk."""
+    """Make everything written so far reach the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
-def put_json(path: str, value: dict[str, Any], sort_keys: bool = True) -> None:
-    """A new file that holds one JSON document."""
+def flush_directory(path: str) -> None:
+    """Make the names in a directory reach the disk."""
+    descriptor = os.open(path or "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def put_json(path: str, value: dict[str, Any]) -> None:
+    """Write a new file that holds one JSON document, its keys sorted, and flush it."""
     with create(path) as file:
-        file.write(json.dumps(value, indent=1, sort_keys=sort_keys).encode() + b"\n")
+        file.write(_json(value, sort_keys=True))
         flush(file)
 
 
-def replace_json(path: str, value: dict[str, Any]) -> None:
-    """The document at a path, replaced at once; keys stay in the order given."""
-    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
-    put_json(temporary, value, sort_keys=False)
-    os.rename(temporary, path)
+def replace_json(path: str, value: dict[str, Any], *, sort_keys: bool = False) -> None:
+    """Replace the JSON document at a path at once, flushed; keys stay in the order given unless they are to be sorted."""
+    write_atomic(path, _json(value, sort_keys=sort_keys), sync=os.fsync)
+
+
+def _json(value: dict[str, Any], *, sort_keys: bool) -> bytes:
+    return json.dumps(value, indent=1, sort_keys=sort_keys).encode() + b"\n"
 
 
 DOCUMENT_LIMIT = 256 << 20
 
 
 def read_document(path: str) -> tuple[Any, str]:
-    """A JSON file of ours: (value, "") or (None, why not): `missing` or the reader's words."""
+    """Read a JSON file of ours: (value, "") or (None, why not): `missing` or the reader's words."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        data = read_regular(path, DOCUMENT_LIMIT, follow=False)
+        # A name given twice is read in two ways by different readers: no such file is ours.
+        return json.loads(data, object_pairs_hook=_no_repeats), ""
     except FileNotFoundError:
         return None, "missing"
     except OSError as error:
-        return None, error.strerror or str(error)
-    try:
-        data = _document_bytes(descriptor)
-        # A name given twice is read in two ways by different readers: no such file is ours.
-        return json.loads(data, object_pairs_hook=_no_repeats), ""
-    except OSError as error:
-        return None, error.strerror or str(error)
+        return None, os_error_text(error)
     except RecursionError:
         return None, "nested too deeply"
     except UnicodeError:
         return None, "not UTF-8 text"
     except ValueError as error:
         return None, str(error)
-
-
-def _document_bytes(descriptor: int) -> bytes:
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        data = b""
-        while len(data) <= DOCUMENT_LIMIT and (piece := os.read(descriptor, DOCUMENT_LIMIT + 1)):
-            data += piece
-    finally:
-        os.close(descriptor)
-    if len(data) > DOCUMENT_LIMIT:
-        raise OSError(errno.EFBIG, "too large")
-    return data
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

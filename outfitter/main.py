@@ -9,7 +9,7 @@ from importlib import import_module
 from outfitter.cli.argv import GlobalArgs, MisusedError, asks_json, split_global
 from outfitter.cli.commands import COMMANDS, module_of
 from outfitter.edges.console import Console, console, unwritten
-from outfitter.model.errors import Crashed, EffectFailed, LaunchError, UsageError
+from outfitter.model.errors import Crashed, EffectFailed, LaunchError, UsageError, os_error_text
 from outfitter.railway import fold
 
 # Exit codes of a failure of ours: in `run`, where low codes belong to the harness, and in every other command.
@@ -75,7 +75,7 @@ def _run(name: str, words: list[str], speak: Console, as_json: bool, failed: int
             here = context(speak, anywhere=_needs_no_directory(name, words))
         except OSError as error:
             hint = "cd to a directory that exists"
-            lost = EffectFailed("find the working directory", "", error.strerror or str(error), hint)
+            lost = EffectFailed("find the working directory", "", os_error_text(error), hint)
             speak.error(lost, as_json, failed)
             return failed
         if not speak.verbose or name == "run":

@@ -9,7 +9,7 @@ from returns.io import IOFailure, IOResult, IOSuccess
 from returns.result import Failure, Result, Success
 from returns.unsafe import unsafe_perform_io
 
-from outfitter.model.errors import Crashed, EffectFailed, Interrupted, LaunchError
+from outfitter.model.errors import Crashed, EffectFailed, Interrupted, LaunchError, os_error_text
 
 _A = TypeVar("_A")
 _B = TypeVar("_B")
@@ -46,7 +46,7 @@ def failed(error: LaunchError) -> Effect[_A]:
 def effect_error(operation: str, error: OSError) -> EffectFailed:
     """An operating system's refusal as a value: which path, and the system's own words."""
     path = error.filename if isinstance(error.filename, str) else ""
-    return EffectFailed(operation, path, error.strerror or str(error))
+    return EffectFailed(operation, path, os_error_text(error))
 
 
 def attempt(operation: str, job: Callable[[], Outcome[_A]]) -> Effect[_A]:

@@ -12,6 +12,7 @@ from outfitter.model.errors import Crashed, EffectFailed, Interrupted, LaunchErr
 from outfitter.model.outcome import Settlement, Snapshot
 from outfitter.model.projection import Phase, Record
 from outfitter.model.request import Ambient, Notice
+from outfitter.model.wording import listed
 from outfitter.pipeline import settle
 from outfitter.railway import Effect, Outcome, attempt, done, failed, fold, guarded, perform, pure
 
@@ -177,8 +178,7 @@ def _name(record: Record) -> str:
 def _summary(settlement: Settlement) -> str:
     saved = tuple(change.path for change in settlement.changes if change.outcome in _SAVED)
     kept = sum(change.outcome == "conflict" for change in settlement.changes)
-    more = f" and {len(saved) - _SHOWN} more" if len(saved) > _SHOWN else ""
-    first = f"saved {', '.join(saved[:_SHOWN])}{more}" if saved else "nothing was left to save"
+    first = f"saved {listed(saved, _SHOWN)}" if saved else "nothing was left to save"
     return first + (f"; {kept} in conflict, kept: outfitter conflicts" if kept else "")
 
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from returns.result import Success
 
-from outfitter.bridge.context import Aftermath, Item, aftermath, words
+from outfitter.bridge.context import Aftermath, Item, aftermath
 from outfitter.bridge.notices import kept_notice, policy_notices, trouble_notices
 from outfitter.host import Settling
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Change, Settlement, Snapshot
 from outfitter.model.projection import Bridge, Record, State
 from outfitter.model.request import Notice
@@ -79,7 +80,7 @@ def _flushed(using: Settling) -> tuple[Notice, ...]:
     try:
         why = using.durable.flush()
     except OSError as error:
-        why = words(error)
+        why = os_error_text(error)
     if not why:
         return ()
     return (Notice("warning", "not-flushed", f"saved, but it might not outlive a power cut: {why}"),)

@@ -13,7 +13,7 @@ from functools import partial
 from attrs import evolve
 
 from outfitter.host import OpenRun, Runs
-from outfitter.model.errors import Interrupted, LaunchError
+from outfitter.model.errors import Interrupted, LaunchError, os_error_text
 from outfitter.model.outcome import Settlement
 from outfitter.model.projection import Phase, Prepared, Record, Report, Settled
 from outfitter.model.request import Notice
@@ -100,9 +100,7 @@ def _tell(job: Callable[[], Told], record: Record) -> Told:
     except OSError as error:
         place = error.filename or record.root
         return (
-            Notice(
-                "warning", "cleanup-failed", f"the run was not put away in full: {place}: {error.strerror or error}"
-            ),
+            Notice("warning", "cleanup-failed", f"the run was not put away in full: {place}: {os_error_text(error)}"),
         )
 
 

@@ -14,10 +14,10 @@ from blake3 import blake3
 from returns.result import Success
 
 from outfitter.fingerprint.tree import Rows, compare, join, pack
-from outfitter.model.outcome import Change, ChangeKind, Ending, Row, Snapshot
+from outfitter.model.outcome import Change, ChangeKind, Ending, Row, Snapshot, path_bytes, path_text
 from outfitter.model.projection import Record
 from outfitter.railway import Outcome
-from outfitter.run.ownership import Ground, ground, raw, text, zones
+from outfitter.run.ownership import Ground, ground, zones
 
 _SPECIAL = {blake3(kind.encode()).digest(): kind for kind in ("fifo", "socket", "block", "char")}
 _REGULAR = "fx"
@@ -35,12 +35,12 @@ def diff(record: Record, baseline: Snapshot, actual: Snapshot) -> Outcome[tuple[
     before, after = _picked(baseline.durable, linked), _picked(actual.durable, linked)
     changes: dict[bytes, Change] = {}
     for path, old, new in _telling(list(compare(baseline.tree, actual.tree))):
-        name = text(path)
+        name = path_text(path)
         changes[path] = _change(name, ground(held, name), old, new, before.get(path))
     for path in linked:
         one, other = before.get(path), after.get(path)
         if path not in changes and one and (one.digest != other.digest if other else True):
-            changes[path] = _written_through(text(path), ground(held, text(path)), one, other)
+            changes[path] = _written_through(path_text(path), ground(held, path_text(path)), one, other)
     return Success(tuple(changes[path] for path in sorted(changes)))
 
 
@@ -109,7 +109,7 @@ def _note(new: Row | None) -> str:
         return ""
     if new.tag == "o":
         return _SPECIAL.get(new.digest, "special file")
-    return f"link to {text(new.target)}" if new.tag == "l" else new.note
+    return f"link to {path_text(new.target)}" if new.tag == "l" else new.note
 
 
 def _written_through(path: str, ground: Ground, one: Row, other: Row | None) -> Change:
@@ -124,7 +124,7 @@ def _linked_files(record: Record, baseline: Snapshot) -> Iterator[bytes]:
     for state in record.states:
         if state.handling != "symlink":
             continue
-        path = raw(state.key.rstrip("/"))
+        path = path_bytes(state.key.rstrip("/"))
         folder = rows.folders.get(path) if state.key.endswith("/") else None
         if folder is not None:
             names = enumerate(folder.children())

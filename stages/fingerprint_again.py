@@ -14,10 +14,10 @@ from returns.result import Success
 
 from outfitter.fingerprint.tree import Folder, Rows, concat, pack, reparent, tree_of
 from outfitter.host import Durable, Trees
-from outfitter.model.outcome import GRANULARITY_NS, Row, Snapshot
+from outfitter.model.outcome import GRANULARITY_NS, Row, Snapshot, path_bytes, path_text
 from outfitter.model.projection import Record, State
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.run.ownership import Zones, ground, raw, text, zones
+from outfitter.run.ownership import Zones, ground, zones
 
 
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
@@ -44,15 +44,15 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
     """
     held = zones(record)
     single: dict[str, Row | None] = {state.key: None for state in record.states if _wanted(state)}
-    alone = {raw(posixpath.dirname(path)) for path in (*held.files, *held.bridges, *held.entries)}
+    alone = {path_bytes(posixpath.dirname(path)) for path in (*held.files, *held.bridges, *held.entries)}
     seeded: dict[tuple[str, str], dict[bytes, Folder]] = {}
     for path, folder in pack(before).folders.items():
-        tree, prefix = ("", "") if path in alone else _tree_of(held, text(path))
+        tree, prefix = ("", "") if path in alone else _tree_of(held, path_text(path))
         if tree:
-            below = path[len(raw(prefix)) :]
+            below = path[len(path_bytes(prefix)) :]
             seeded.setdefault((tree, prefix), {})[below] = folder._replace(path=below, digest=b"")
         else:
-            single |= {text(row.path): row for row in Rows({path: folder})}
+            single |= {path_text(row.path): row for row in Rows({path: folder})}
     parts: list[dict[bytes, Folder]] = []
     for (tree, prefix), known in seeded.items():
         now = pack(trees.look_again(tree, Rows(known), record.started_ns)).folders
@@ -60,8 +60,8 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
             found = now.get(path)
             if found is None or found.names != folder.names:
                 gone = frozenset(folder.children()) - frozenset(found.children() if found else ())
-                single |= {prefix + text(row.path): row for row in Rows({path: folder}) if _name(row) in gone}
-        parts.append(reparent(Rows(now), raw(prefix).rstrip(b"/")))
+                single |= {prefix + path_text(row.path): row for row in Rows({path: folder}) if _name(row) in gone}
+        parts.append(reparent(Rows(now), path_bytes(prefix).rstrip(b"/")))
     rest = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
     return concat(parts, rest)
 
@@ -116,4 +116,4 @@ def _look(durable: Durable, held: Zones, path: str, known: Row | None, since_ns:
         return
     if seen:
         tag = "x" if seen.mode & 0o100 else "f"
-        yield Row(raw(path), tag, seen.digest, seen.size, seen.mode, seen.identity)
+        yield Row(path_bytes(path), tag, seen.digest, seen.size, seen.mode, seen.identity)

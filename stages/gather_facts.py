@@ -19,7 +19,7 @@ from outfitter.adapters import NAMES, Adapter, FactsRequest, adapter
 from outfitter.adapters.controls import effective_controls
 from outfitter.host import Runs, Sources
 from outfitter.model.composition import Composition
-from outfitter.model.errors import HarnessUnavailable, LaunchError, UsageError
+from outfitter.model.errors import HarnessUnavailable, LaunchError, UsageError, os_error_text
 from outfitter.model.projection import Facts, Site
 from outfitter.model.request import Ambient, Notice, Request, resolved
 from outfitter.model.settings import Settings
@@ -109,7 +109,7 @@ def _find_out(sources: Sources, facts: Facts, asked: FactsRequest) -> Facts | No
             files[path] = sources.read(path)
         except OSError as error:
             files[path] = None
-            unreadable[path] = error.strerror or str(error)
+            unreadable[path] = os_error_text(error)
     listings = {path: _names(sources, path) for path in asked.listings if path not in facts.listings}
     real = {path: sources.real(path) for path in asked.real if path not in facts.real}
     heads = {path: sources.newest_head(path) for path in asked.heads if path not in facts.heads}

@@ -15,7 +15,7 @@ from attrs import evolve
 from returns.result import Failure
 
 from outfitter.host import Processes, Runs, Token
-from outfitter.model.errors import EffectFailed, HarnessUnavailable, LaunchError
+from outfitter.model.errors import EffectFailed, HarnessUnavailable, LaunchError, os_error_text
 from outfitter.model.outcome import ChildExit
 from outfitter.model.projection import LaunchPlan, Record
 from outfitter.railway import Effect, Outcome, attempt
@@ -55,7 +55,7 @@ def run(
 
 
 def _refusal(plan: LaunchPlan, error: OSError) -> LaunchError:
-    reason = error.strerror or str(error)
+    reason = os_error_text(error)
     if error.errno == errno.ENOEXEC:
         hint = "a script needs a first line like `#!/bin/sh`; a program must be built for this machine"
         return HarnessUnavailable(posixpath.basename(plan.executable), plan.executable, reason, hint)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator
 
 from blake3 import blake3
 
 from outfitter.batch.rows import Input
-
-LIMIT = 10 << 20
+from outfitter.fs import read_regular
+from outfitter.model.errors import os_error_text
 
 
 def select(arguments: list[str], cwd: str) -> list[Input]:
@@ -59,7 +58,7 @@ def _inputs(path: str) -> Iterator[Input]:
 
 def _of_file(path: str, *, by_line: bool) -> Iterator[Input]:
     try:
-        data = _read(path)
+        data = read_regular(path)
     except FileNotFoundError:
         yield Input(path, _key(path), "", "no such file", "missing")
         return
@@ -77,7 +76,7 @@ def _of_file(path: str, *, by_line: bool) -> Iterator[Input]:
 
 
 def _unreadable(path: str, error: OSError) -> Input:
-    return Input(path, _key(path), "", f"cannot be read: {error.strerror or error}", "failed")
+    return Input(path, _key(path), "", f"cannot be read: {os_error_text(error)}", "failed")
 
 
 def _input(name: str, path: str, text: bytes, start: int) -> Input:
@@ -91,14 +90,3 @@ def _key(name: str) -> str:
     """Return a readable folder name that no two inputs share."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(name)).strip("-.")[:40] or "input"
     return f"{safe}-{blake3(os.fsencode(name)).hexdigest()[:8]}"
-
-
-def _read(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(22, "not a regular file", path)
-        if status.st_size > LIMIT:
-            raise OSError(27, "larger than 10 MB", path)
-        return file.read(LIMIT)

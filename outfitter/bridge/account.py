@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 from blake3 import blake3
 
 from outfitter.adapters.native_json import member_digest
-from outfitter.bridge.context import Aftermath, Item, Topic, Trouble, keep, odd, parsed, unreadable, words
+from outfitter.bridge.context import Aftermath, Item, Topic, Trouble, keep, odd, parsed, unreadable
 from outfitter.bridge.json_edit import edited, member_text
 from outfitter.bridge.threeway import CHANGED, Decision, Sides, decide
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
 
@@ -42,7 +43,7 @@ def merge_member(after: Aftermath, bridge: Bridge, change: Change) -> Item:
             return Item(change.path, "bridged", TOPIC)
         return _locked(after, bridge, change, projected)
     except OSError as error:
-        return _in_trouble(after, bridge, change, "failed", words(error))
+        return _in_trouble(after, bridge, change, "failed", os_error_text(error))
 
 
 def _usable_digest(content: bytes, member: str) -> str:

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-from outfitter.atomic import Beside, fresh_name, hold, open_directory
-from outfitter.fs import copy_bytes, open_source, write_whole
+from outfitter.atomic import Beside, hold, open_directory
+from outfitter.fs import NEW, copy_bytes, open_regular, temporary_name, write_atomic
 from outfitter.host import Unsaved
 
 _CONTENT = re.compile(r"[0-9a-f]{12}")
-_OPEN_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Kept(NamedTuple):
@@ -54,10 +53,10 @@ def keep(conflicts: str, source: str, unsaved: Unsaved, flush: Callable[[int], N
 
 
 def _keep_content(directory: int, source: str, unsaved: Unsaved, flush: Callable[[int], None]) -> str:
-    descriptor, status = open_source(source)
-    temporary = fresh_name()
+    descriptor, status = open_regular(source)
+    temporary = temporary_name()
     try:
-        out = os.open(temporary, _OPEN_NEW, 0o600, dir_fd=directory)
+        out = os.open(temporary, NEW, 0o600, dir_fd=directory)
         try:
             hold(out)
             os.fchmod(out, 0o600)
@@ -80,14 +79,9 @@ def _keep_index(directory: int, name: str, unsaved: Unsaved, flush: Callable[[in
     if _exists(directory, name + ".json"):
         return
     fields = {**unsaved._asdict(), "kept_ns": time.time_ns()}
-    temporary = fresh_name()
-    out = os.open(temporary, _OPEN_NEW, 0o600, dir_fd=directory)
-    try:
-        write_whole(out, json.dumps(fields).encode())
-        flush(out)
-    finally:
-        os.close(out)
-    os.replace(temporary, name + ".json", src_dir_fd=directory, dst_dir_fd=directory)
+    write_atomic(
+        name + ".json", json.dumps(fields).encode(), sync=flush, directory=directory, temporary=temporary_name()
+    )
 
 
 def _exists(directory: int, name: str) -> bool:
@@ -159,7 +153,7 @@ def _said(index: dict[str, Any], name: str, otherwise: str) -> str:
 
 def _index(path: str) -> dict[str, Any]:
     try:
-        descriptor, status = open_source(path)
+        descriptor, status = open_regular(path)
         try:
             value = json.loads(os.pread(descriptor, min(status.st_size, 1 << 20), 0))
         finally:

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 from outfitter.fingerprint.tree import Folder, pack
 from outfitter.host import Durable, Unsaved
-from outfitter.model.outcome import Change, Ending, Row, Snapshot
+from outfitter.model.errors import os_error_text
+from outfitter.model.outcome import Change, Ending, Row, Snapshot, path_bytes, path_text
 from outfitter.model.projection import Record
-from outfitter.run.ownership import raw, text
 
 Find = Callable[[str], Row | None]
 Topic = Literal["session history", "credentials", "account", "replaced link", "persisted change", "plugin registry"]
@@ -66,7 +66,7 @@ def finder(rows: Sequence[Row]) -> Find:
     indexed: dict[bytes, dict[bytes, int]] = {}
 
     def find(path: str) -> Row | None:
-        parent, name = posixpath.split(raw(path))
+        parent, name = posixpath.split(path_bytes(path))
         if not folders and rows:
             folders.update(pack(rows).folders)
         folder = folders.get(parent)
@@ -93,12 +93,12 @@ def odd(after: Aftermath, change: Change, topic: Topic, reason: str, key: str) -
 
 def _leads_to_loss(after: Aftermath, link: Row, key: str) -> bool:
     """Whether a link leads to an entry of the projection that `key`, if that is a directory, does not carry for itself."""
-    root, at = after.record.projection, posixpath.join(after.record.projection, text(posixpath.dirname(link.path)))
-    target = posixpath.normpath(posixpath.join(at, text(link.target)))
+    root, at = after.record.projection, posixpath.join(after.record.projection, path_text(posixpath.dirname(link.path)))
+    target = posixpath.normpath(posixpath.join(at, path_text(link.target)))
     if not target.startswith(root + "/"):
         return False
     inner = target[len(root) + 1 :]
-    if inner == text(link.path) or (key.endswith("/") and inner.startswith(key)):
+    if inner == path_text(link.path) or (key.endswith("/") and inner.startswith(key)):
         return False
     names = inner.split("/")
     for depth in range(1, len(names) + 1):
@@ -115,7 +115,7 @@ def keep(after: Aftermath, item: Item, target: str, credential: bool = False, me
     try:
         return item._replace(kept=after.durable.keep(after.source(item.path), unsaved))
     except OSError as error:
-        return item._replace(reason=f"{item.reason}; not kept either: {words(error)}", saved=False)
+        return item._replace(reason=f"{item.reason}; not kept either: {os_error_text(error)}", saved=False)
 
 
 def parsed(content: bytes) -> Any:
@@ -124,11 +124,6 @@ def parsed(content: bytes) -> Any:
         return json.loads(content.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
     except (ValueError, RecursionError):
         return None
-
-
-def words(error: OSError) -> str:
-    """The system's words for an error, without the path, which the caller names."""
-    return error.strerror or str(error)
 
 
 def unreadable(change: Change, topic: Topic) -> Item:

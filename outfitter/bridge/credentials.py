@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from blake3 import blake3
 
-from outfitter.bridge.context import Aftermath, Item, Topic, Trouble, keep, odd, parsed, unreadable, words
+from outfitter.bridge.context import Aftermath, Item, Topic, Trouble, keep, odd, parsed, unreadable
 from outfitter.bridge.threeway import CHANGED, MADE, Sides, credential_refusal, decide
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
 
@@ -28,7 +29,7 @@ def carry_credentials(after: Aftermath, bridge: Bridge, change: Change) -> Item:
         after.durable.tidy(bridge.durable)
         return _carry(after, bridge, change)
     except OSError as error:
-        return _in_trouble(after, bridge, change, "failed", words(error))
+        return _in_trouble(after, bridge, change, "failed", os_error_text(error))
 
 
 def _carry(after: Aftermath, bridge: Bridge, change: Change) -> Item:

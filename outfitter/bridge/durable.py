@@ -15,11 +15,11 @@ from outfitter.atomic import LOCK_SECONDS, Beside, flush_path
 from outfitter.bridge.conflict_store import keep, totals
 from outfitter.bridge.native_lock import locked
 from outfitter.bridge.threeway import CHANGED, MADE, as_at_launch
-from outfitter.fs import CHUNK, copy_bytes, digest_of, identity_of, open_source, write_whole
+from outfitter.fs import CHUNK, copy_bytes, digest_of, identity_of, open_regular, read_regular, write_whole
 from outfitter.host import Durable, Replacement, Seen, Unsaved
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Identity
 
-SMALL = 10 * 1024 * 1024
 # Fewer files than this are flushed one by one; more, so many at once.
 _FEW, _AT_ONCE = 4, 16
 _PRIVATE, _EXECUTABLE = 0o600, 0o700
@@ -30,32 +30,15 @@ def real_durable(state_root: str, flush: Callable[[int], None] = os.fsync) -> Du
     return _RealDurable(state_root, flush)
 
 
-def read_small(path: str) -> bytes:
-    """The bytes of a regular file of 10 MB at most, links followed; anything else is an `OSError`."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
-        if status.st_size > SMALL:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
-        parts = bytearray()
-        while len(parts) <= SMALL and (chunk := os.read(descriptor, CHUNK)):
-            parts += chunk
-        return bytes(parts)
-    finally:
-        os.close(descriptor)
-
-
 def prefix(projected: str, durable: str, seeded_size: int) -> tuple[bool, bool]:
     """(projected is empty or a strict prefix of durable, durable is a prefix of projected); a projected file of the seeded size or more is no cut."""
-    one, status = open_source(projected)
+    one, status = open_regular(projected)
     try:
         if status.st_size >= seeded_size:
             return False, False
-        other = os.open(durable, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        other, durable_status = open_regular(durable, follow=True)
         try:
-            size = os.fstat(other).st_size
+            size = durable_status.st_size
             same = _begin_alike(one, other, min(status.st_size, size))
         finally:
             os.close(other)
@@ -141,9 +124,9 @@ class _Writer:
 
     def _begin_copy(self, one: Replacement) -> _Begun | str:
         try:
-            descriptor, status = open_source(one.source)
+            descriptor, status = open_regular(one.source)
         except OSError as error:
-            return reason(error)
+            return os_error_text(error)
         fresh = _EXECUTABLE if status.st_mode & stat.S_IXUSR else _PRIVATE
 
         def fill(out: int) -> None:
@@ -165,7 +148,7 @@ class _Writer:
             patience = 0.0 if os.path.dirname(real) in self._held else LOCK_SECONDS
             beside = Beside(real, self._flush, patience)
         except OSError as error:
-            return reason(error)
+            return os_error_text(error)
         try:
             beside.begin(mode, fresh)
             fill(beside.descriptor)
@@ -175,7 +158,7 @@ class _Writer:
                 raise
             if error.errno == errno.EAGAIN:
                 self._held.add(os.path.dirname(real))
-            return reason(error)
+            return os_error_text(error)
         return _Begun(real, expected, beside)
 
     def _flush_all(self, descriptors: list[int]) -> dict[int, str]:
@@ -185,7 +168,7 @@ class _Writer:
             try:
                 self._flush(descriptor)
             except OSError as error:
-                return reason(error)
+                return os_error_text(error)
             return ""
 
         if len(descriptors) < _FEW:
@@ -206,7 +189,7 @@ class _Writer:
                     expected = begun.expected
                     why = begun.beside.appear() if expected is None else begun.beside.take_over(expected)
         except OSError as error:
-            return reason(error)
+            return os_error_text(error)
         finally:
             self._looked.pop(begun.real, None)
         self._written[os.path.dirname(begun.real)] = None
@@ -240,14 +223,14 @@ class _Writer:
             try:
                 flush_path(directory, self._flush)
             except OSError as error:
-                why = why or f"{directory}: {reason(error)}"
+                why = why or f"{directory}: {os_error_text(error)}"
         return why
 
 
 class _RealDurable(_Writer):
     """`Durable` of this machine."""
 
-    read = staticmethod(read_small)
+    read = staticmethod(read_regular)
     prefix = staticmethod(prefix)
     locked = staticmethod(locked)
 
@@ -265,13 +248,8 @@ class _RealDurable(_Writer):
 
 
 def _hash(path: str) -> tuple[bytes, os.stat_result]:
-    descriptor, status = open_source(path)
+    descriptor, status = open_regular(path)
     try:
         return digest_of(descriptor, status.st_size), status
     finally:
         os.close(descriptor)
-
-
-def reason(error: OSError) -> str:
-    """The system's words for an error, without the path, which the caller names."""
-    return error.strerror or str(error)

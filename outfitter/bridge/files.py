@@ -4,9 +4,10 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from outfitter.bridge.context import Aftermath, Item, Topic, Trouble, keep, parsed, words
+from outfitter.bridge.context import Aftermath, Item, Topic, Trouble, keep, parsed
 from outfitter.bridge.threeway import CHANGED, MADE, Decision, Sides, as_at_launch, decide, vouches
 from outfitter.host import Replacement, Seen
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Ending, Identity, Row
 from outfitter.run.baseline_texts import secret_name
 
@@ -96,7 +97,7 @@ def _weigh(after: Aftermath, job: Job) -> Item | _Carry:
         seen = after.durable.look(job.target, job.known, job.before)
         decision = decide(_sides(after, job, seen))
     except OSError as error:
-        return _unsaved(after, job, "failed", words(error))
+        return _unsaved(after, job, "failed", os_error_text(error))
     if decision.action == "leave":
         return Item(job.path, job.ending, job.topic)
     if decision.action in ("copy", "create"):
@@ -112,7 +113,7 @@ def _carry_out(after: Aftermath, batch: list[Item | _Carry]) -> Iterator[Item]:
     try:
         told = after.durable.replace(wanted) if wanted else ()
     except OSError as error:
-        told = [words(error)] * len(wanted)
+        told = [os_error_text(error)] * len(wanted)
     reasons = iter(told)
     for one in batch:
         yield one if isinstance(one, Item) else _carried(after, one.job, next(reasons))

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from outfitter.bridge.context import Aftermath, Item, Topic, Trouble
 from outfitter.host import Durable
 from outfitter.model import wording
-from outfitter.model.outcome import GRANULARITY_NS, Change, Row, Snapshot
+from outfitter.model.outcome import GRANULARITY_NS, Change, Row, Snapshot, path_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Level, Notice
 from outfitter.model.wording import counted
-from outfitter.run.ownership import text
 
 # So many paths stand in a line: every one that must be found again, a few of those that are gone anyway.
 NAMED, SAMPLED = 100, 5
@@ -171,7 +170,7 @@ def written(durable: Durable, record: Record, baseline: Snapshot, found: Sequenc
         if max(row.identity.mtime_ns, row.identity.ctime_ns) < settled:
             return False
         try:
-            now = durable.look(posixpath.join(record.root, text(row.path)), None, None)
+            now = durable.look(posixpath.join(record.root, path_text(row.path)), None, None)
         except OSError:
             return True
         return now is None or now.digest != seeded.digest
@@ -183,7 +182,7 @@ def beside_notice(record: Record, found: Iterable[Row], gone: bool) -> Notice:
     """Where it is, and how the run ends for good: one line, by the names beside the projection."""
     groups: dict[str, list[Row]] = {}
     for row in found:
-        groups.setdefault(text(row.path).split("/", 1)[0], []).append(row)
+        groups.setdefault(path_text(row.path).split("/", 1)[0], []).append(row)
     places = [_counted(posixpath.join(record.root, name), rows) for name, rows in groups.items()]
     how = "the projection was moved or replaced while the harness ran" if gone else "written beside the projection"
     message = f"{how}: not saved, still in {listed(places, SAMPLED)}"
@@ -192,6 +191,6 @@ def beside_notice(record: Record, found: Iterable[Row], gone: bool) -> Notice:
 
 
 def _counted(place: str, rows: Sequence[Row]) -> str:
-    if len(rows) == 1 and "/" not in text(rows[0].path):
+    if len(rows) == 1 and "/" not in path_text(rows[0].path):
         return place
     return f"{place} ({counted(len(rows), 'file')})"

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from blake3 import blake3
 from returns.result import Failure, Result, Success
 
-from outfitter.bridge.context import Aftermath, Item, Topic, odd, unreadable, words
+from outfitter.bridge.context import Aftermath, Item, Topic, odd, unreadable
 from outfitter.bridge.files import Job, job, settle_all
 from outfitter.bridge.notices import SAMPLED, change_counts, listed
 from outfitter.host import Settling
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Record, State
 from outfitter.model.request import Notice
@@ -36,7 +37,7 @@ def record_always(using: Settling, settings: Settings, record: Record, state: St
         kind, path = local_scope(using, settings, record, state)
         why = _write(using, record, state, path) or _unproved(using, settings, record, state, kind, path)
     except OSError as error:
-        why = words(error)
+        why = os_error_text(error)
     if why:
         return _failed(state, f"{path}: {why}")
     return Notice("notice", "always-recorded", f"{path} now says {state.key}: {_WANTED}")

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from blake3 import blake3
 
-from outfitter.bridge.context import Aftermath, Item, Topic, words
+from outfitter.bridge.context import Aftermath, Item, Topic
 from outfitter.bridge.threeway import CHANGED
+from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Bridge, Record
 from outfitter.syntax.json_scanner import BYTE_ORDER_MARK, strings
 
@@ -39,7 +40,7 @@ def _rewrite(after: Aftermath, path: str) -> str:
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
-            return words(error)
+            return os_error_text(error)
     return why
 
 

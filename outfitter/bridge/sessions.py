@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator
 
-from outfitter.bridge.context import Aftermath, Item, Topic, keep, odd, unreadable, words
+from outfitter.bridge.context import Aftermath, Item, Topic, keep, odd, unreadable
 from outfitter.bridge.files import Job, job, settle_all
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Change
 from outfitter.model.projection import Bridge
 
@@ -43,7 +44,7 @@ def _job(
     try:
         reason = _LINKED if _behind_inner_link(bridge.durable, rest, real, tops) else ""
     except OSError as error:
-        reason = words(error)
+        reason = os_error_text(error)
     if reason:
         return keep(after, Item(change.path, "conflict", TOPIC, "failed", reason), target)
     return made._replace(mode=_PRIVATE, keep_mtime=True, log=change.path.endswith(".jsonl"))

@@ -18,7 +18,7 @@ from outfitter.batch.root import Refusal, occupy, vacate, write_result
 from outfitter.batch.rows import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser, seconds, several
-from outfitter.model.errors import EffectFailed, LaunchError
+from outfitter.model.errors import EffectFailed, LaunchError, os_error_text
 from outfitter.model.request import Notice, Request
 from outfitter.model.wording import counted, listed
 from outfitter.railway import Outcome, fold, perform
@@ -77,7 +77,7 @@ def _batch(options: argparse.Namespace, context: Context) -> int:
     try:
         lock = occupy(root, options.agent, options.harness)
     except OSError as error:
-        return context.fail(EffectFailed("use the batch root", root, error.strerror or str(error)), options.json)
+        return context.fail(EffectFailed("use the batch root", root, os_error_text(error)), options.json)
     if isinstance(lock, Refusal):
         return context.fail(EffectFailed("use the batch root", root, lock.reason, lock.hint), options.json)
     try:
@@ -179,7 +179,7 @@ def _task(form: Task, item: Input, attempts: dict[str, Attempt]) -> Task | None:
     try:
         return form._replace(key=item.key, text=text_of(item))
     except OSError as error:
-        attempts[item.key] = Attempt(item.key, "failed", f"cannot be read: {error.strerror or error}", None, "", False)
+        attempts[item.key] = Attempt(item.key, "failed", f"cannot be read: {os_error_text(error)}", None, "", False)
         return None
 
 

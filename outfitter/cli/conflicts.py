@@ -7,11 +7,12 @@ import os
 from typing import Any
 
 from outfitter.bridge.conflict_store import Kept, drop, kept
-from outfitter.bridge.durable import read_small, real_durable
+from outfitter.bridge.durable import real_durable
 from outfitter.bridge.json_edit import edited, member_text
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import bytes_text
 from outfitter.cli.parser import action, days, json_option, parser
+from outfitter.fs import read_regular
 from outfitter.host import Durable, Replacement, Seen, Unsaved
 from outfitter.model.errors import EffectFailed, UsageError
 from outfitter.railway import effect_error
@@ -134,7 +135,7 @@ def _text(entry: Kept) -> str | None:
     if entry.credential or entry.size > _TEXT_LIMIT:
         return None
     try:
-        text = read_small(entry.place).decode("utf-8")
+        text = read_regular(entry.place).decode("utf-8")
     except UnicodeDecodeError:
         return None
     return None if "\0" in text else text

@@ -14,9 +14,9 @@ from returns.result import Failure, Result, Success
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import LEGEND, coloured, diff_document, diff_lines, plain
 from outfitter.cli.parser import json_option, parser
-from outfitter.fs import open_source, owner
+from outfitter.fs import open_regular, owner
 from outfitter.host import Host
-from outfitter.model.errors import EffectFailed, LaunchError
+from outfitter.model.errors import EffectFailed, LaunchError, os_error_text
 from outfitter.model.outcome import SETTLED, Change, Snapshot
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
@@ -97,11 +97,11 @@ def _read(root: str) -> Result[Record, LaunchError] | None:
     """The record that stands in a run directory; None where there is none."""
     path = posixpath.join(root, "run.json")
     try:
-        descriptor, status = open_source(path)
+        descriptor, status = open_regular(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Failure(EffectFailed("read", path, error.strerror or str(error)))
+        return Failure(EffectFailed("read", path, os_error_text(error)))
     with open(descriptor, "rb") as file:
         return decode(file.read(status.st_size)).alt(lambda why: EffectFailed("read", path, why))
 

@@ -14,7 +14,7 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.doctor.directories import VERDICTS, Check, worst
 from outfitter.host import Host
-from outfitter.model.errors import LaunchError
+from outfitter.model.errors import LaunchError, os_error_text
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
@@ -76,7 +76,7 @@ def _guard(name: str, job: Callable[[], list[Check]]) -> list[Check]:
         return job()
     except OSError as error:
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        return [Check(name, "error", f"{where}{error.strerror or error}")]
+        return [Check(name, "error", f"{where}{os_error_text(error)}")]
 
 
 def _lines(check: Check, colour: bool) -> str:

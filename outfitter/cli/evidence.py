@@ -17,7 +17,7 @@ from outfitter.evidence.files import Pair, read_pair
 from outfitter.evidence.publication import Binding, expired, manifest
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH, reconstruct
 from outfitter.evidence.verify import Mismatch
-from outfitter.model.errors import EffectFailed, UsageError
+from outfitter.model.errors import EffectFailed, UsageError, os_error_text
 from outfitter.model.wording import counted
 
 SUMMARY = "Verify, replay, publish or prune the evidence that `outfitter run --out` leaves."
@@ -139,7 +139,7 @@ def publish(options: argparse.Namespace, context: Context) -> int:
         for root in roots:
             rows.append(_publish_one(root, directory, binding))
     except OSError as error:
-        failure = EffectFailed("publish", str(error.filename or directory), error.strerror or str(error))
+        failure = EffectFailed("publish", str(error.filename or directory), os_error_text(error))
     if failure and not rows:
         return context.fail(failure, options.json)
     if options.json:
@@ -157,7 +157,7 @@ def prune(options: argparse.Namespace, context: Context) -> int:
     try:
         found, aside = publication.published(directory), _quarantined(directory)
     except OSError as error:
-        return context.fail(EffectFailed("read", directory, error.strerror or str(error)), options.json)
+        return context.fail(EffectFailed("read", directory, os_error_text(error)), options.json)
     if not options.attempts and options.older_than is None:
         return context.fail(UsageError("prune needs --older-than DAYS, or the names of attempts"), options.json)
     context.console.detail(f"{directory}: {counted(len(found), 'attempt')} published, {len(aside)} quarantined")
@@ -172,7 +172,7 @@ def prune(options: argparse.Namespace, context: Context) -> int:
                 publication.remove_attempt(directory, name)
             except OSError as error:
                 return context.fail(
-                    EffectFailed("remove", os.path.join(directory, name), error.strerror or str(error)), options.json
+                    EffectFailed("remove", os.path.join(directory, name), os_error_text(error)), options.json
                 )
         removed.append(name)
     if options.json:

@@ -9,7 +9,7 @@ from typing import Any
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.host import Journalled
-from outfitter.model.errors import EffectFailed, UsageError
+from outfitter.model.errors import EffectFailed, UsageError, os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Notice
 from outfitter.model.wording import counted
@@ -96,9 +96,7 @@ def _forget(context: Context, run_id: str, as_json: bool) -> int:
     try:
         runs.forget(run_id)
     except OSError as error:
-        return context.fail(
-            EffectFailed("forget the run", error.filename or run_id, error.strerror or str(error)), as_json
-        )
+        return context.fail(EffectFailed("forget the run", error.filename or run_id, os_error_text(error)), as_json)
     root = found.record.root if found.record and found.condition == "dead" else None
     if as_json:
         context.console.document({"forgotten": run_id, "root": root})

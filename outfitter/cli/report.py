@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import suppress
 from typing import Any
 
 from outfitter.batch.root import RESULT
@@ -12,8 +11,8 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.evidence.files import read_pair
 from outfitter.evidence.page import batch_page, run_page, unstarted_page
-from outfitter.fs import read_document
-from outfitter.model.errors import EffectFailed
+from outfitter.fs import read_document, write_atomic
+from outfitter.model.errors import EffectFailed, os_error_text
 
 SUMMARY = "Show the evidence of a run or of a batch; --html writes one page that needs nothing else."
 EXAMPLES = ("outfitter report out-1", "outfitter report results --html report.html")
@@ -88,15 +87,10 @@ def _show(options: argparse.Namespace, context: Context, document: dict[str, Any
         path = os.path.join(context.ambient.cwd, options.html)
         if os.path.isdir(path):
             return context.fail(EffectFailed("write the page", path, "is a directory", "name a file"), options.json)
-        temporary = f"{path}.{os.urandom(4).hex()}.tmp"
         try:
-            with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(page)
-            os.replace(temporary, path)
+            write_atomic(path, page.encode("utf-8", "surrogateescape"), mode=0o666)
         except OSError as error:
-            with suppress(OSError):
-                os.unlink(temporary)
-            return context.fail(EffectFailed("write the page", path, error.strerror or str(error)), options.json)
+            return context.fail(EffectFailed("write the page", path, os_error_text(error)), options.json)
         context.console.data(path)
     elif options.json:
         context.console.document(document)

@@ -11,7 +11,7 @@ from outfitter.adapters import NAMES, adapter
 from outfitter.catalog.fields import is_portable, portable
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.model.errors import EffectFailed, UsageError
+from outfitter.model.errors import EffectFailed, UsageError, os_error_text
 from outfitter.model.request import resolved
 from outfitter.model.wording import counted
 from outfitter.setup.files import gather, write
@@ -88,7 +88,7 @@ def main(words: list[str], context: Context) -> int:
             EffectFailed("read the settings", "", str(error), "fix the file, then run setup again"), options.json
         )
     except OSError as error:
-        return context.fail(EffectFailed("look at the tree", str(error.filename), error.strerror or ""), options.json)
+        return context.fail(EffectFailed("look at the tree", str(error.filename), os_error_text(error)), options.json)
     return _carry_out(options, context, choice, writes, left, asks)
 
 
@@ -154,7 +154,7 @@ def _carry_out(
         except OSError as error:
             return context.fail(
                 EffectFailed(
-                    "write", str(error.filename), error.strerror or "", "what was written stays; run setup again"
+                    "write", str(error.filename), os_error_text(error), "what was written stays; run setup again"
                 ),
                 options.json,
             )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 from outfitter.demo.scenario import SCENARIOS, STAND_IN, TOKEN, TOKEN_VARIABLE, Scenario, tree_files
 from outfitter.doctor.harnesses import version_line
 from outfitter.edges.programs import ask_program, find_harness
-from outfitter.model.errors import HarnessUnavailable, LaunchError
+from outfitter.model.errors import HarnessUnavailable, LaunchError, os_error_text
 from outfitter.railway import fold, identity
 
 ORDER = ("pi", "claude", "codex")
@@ -81,7 +81,7 @@ def _version(program: str, env: Mapping[str, str]) -> tuple[str, bool]:
     try:
         text, whole = ask_program(program, ("--version",), env)
     except OSError as error:
-        return error.strerror or str(error), False
+        return os_error_text(error), False
     if whole:
         return version_line(text), True
     return next((line.strip() for line in text.splitlines() if "rror" in line), "no answer"), False

@@ -8,6 +8,8 @@ import stat
 import tempfile
 from typing import Literal, NamedTuple
 
+from outfitter.model.errors import os_error_text
+
 ROOM = 64 << 20
 # In rising order; only `error` fails the command.
 Verdict = Literal["skipped", "ok", "info", "warning", "error"]
@@ -73,7 +75,7 @@ def misplaced(path: str, directory: bool) -> str:
             return f"is a symlink to {os.readlink(path)}, in a directory that does not exist"
         return ""
     except OSError as error:
-        return error.strerror or str(error)
+        return os_error_text(error)
     if directory != stat.S_ISDIR(mode):
         return "is not a directory" if directory else "is not a regular file"
     return ""

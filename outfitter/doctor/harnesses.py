@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from outfitter.adapters import adapter
 from outfitter.doctor.directories import Check, Verdict, misplaced
 from outfitter.edges.programs import ask_program, find_harness
-from outfitter.model.errors import HarnessUnavailable, LaunchError
+from outfitter.model.errors import HarnessUnavailable, LaunchError, os_error_text
 from outfitter.model.settings import StatePath
 from outfitter.railway import fold, identity
 
@@ -95,7 +95,7 @@ def _installed_check(name: str, harness: str, program: str, env: Mapping[str, st
         version, runs = ask_program(program, ("--version",), env)
         help_text, helped = ask_program(program, ("--help",), env)
     except OSError as error:
-        version, runs, help_text, helped = error.strerror or str(error), False, "", False
+        version, runs, help_text, helped = os_error_text(error), False, "", False
     first = version_line(version)
     if not runs:
         reason = next((line.strip() for line in version.splitlines() if "rror" in line), first) or "it printed nothing"

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from blake3 import blake3
 
 from outfitter import __version__
+from outfitter.fs import make_cache, read_regular, write_atomic
 from outfitter.model.layers import Document, DocumentForm
+from outfitter.model.outcome import path_bytes
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.syntax.fault import Parsed, Remark
 
-LIMIT = 10_000_000
 # Part of every cache key: raise it whenever `outfitter.syntax` reads something differently.
 FORMAT = 2
 # A tree's JSON may hold literal credentials, which go nowhere but where they are needed (spec/80); text needs no parsing.
 _NOT_REMEMBERED = ("json", "text")
-# An address of a source may hold a token before its host.
-_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _SCHEMA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "schemas", "settings.json")
 
 
@@ -35,9 +35,9 @@ def documents(cache_directory: str | None, remember: bool = True) -> Callable[[s
 
     def document(path: str, form: DocumentForm) -> Document | None:
         try:
-            content = read_regular(path)
+            content = read_regular(path_bytes(path))
         except FileNotFoundError:
-            return _flawed(path, "is a link that leads nowhere") if os.path.islink(_raw(path)) else None
+            return _flawed(path, "is a link that leads nowhere") if os.path.islink(path_bytes(path)) else None
         except NotADirectoryError:
             return None
         except OSError as error:
@@ -47,43 +47,16 @@ def documents(cache_directory: str | None, remember: bool = True) -> Callable[[s
     return document
 
 
-def read_regular(path: str) -> bytes:
-    """The bytes of a regular file, links followed; `OSError` where it is anything else or holds `LIMIT` bytes or more. Never blocks."""
-    descriptor = os.open(_raw(path), _OPEN)
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            raise OSError(0, f"is {_kind(mode)}, not a regular file", path)
-        parts: list[bytes] = []
-        left = LIMIT
-        while left and (part := os.read(descriptor, min(left, 1 << 20))):
-            parts.append(part)
-            left -= len(part)
-        if not left:
-            raise OSError(0, f"is larger than {LIMIT // 1_000_000} MB", path)
-        return b"".join(parts)
-    finally:
-        os.close(descriptor)
-
-
-def _raw(path: str) -> bytes:
-    """A path's bytes; one that a UTF-8 file named is UTF-8 whatever the locale says (spec/95 PYE-01)."""
-    try:
-        return os.fsencode(path)
-    except UnicodeEncodeError:
-        return path.encode("utf-8", "surrogateescape")
-
-
 def _kind(mode: int) -> str:
     kinds = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a fifo", stat.S_IFSOCK: "a socket"}
     return kinds.get(stat.S_IFMT(mode), "a device")
 
 
 def _reason(path: str, error: OSError) -> str:
-    if error.errno == 0:
-        return str(error.strerror)
+    if error.errno == errno.EFBIG:
+        return f"is {error.strerror}"
     try:
-        mode = os.stat(_raw(path)).st_mode
+        mode = os.stat(path_bytes(path)).st_mode
     except OSError:
         mode = stat.S_IFREG
     return f"cannot be read: {error.strerror}" if stat.S_ISREG(mode) else f"is {_kind(mode)}, not a regular file"
@@ -160,7 +133,7 @@ def _unpacked(packed: dict[str, Any], text: str) -> Parsed:
 
 
 def _save(place: str, parsed: Parsed) -> None:
-    """Remember a parse, privately and atomically; a cache that cannot be written is no one's trouble."""
+    """Remember a parse, privately and atomically; a write failure is ignored."""
     packed = {
         "value": parsed.value,
         "positions": [[list(path), at.line, at.column] for path, at in parsed.positions.items()],
@@ -168,37 +141,9 @@ def _save(place: str, parsed: Parsed) -> None:
         "remarks": [list(remark) for remark in parsed.remarks],
     }
     directory = os.path.dirname(place)
-    temporary = f"{directory}/.{os.urandom(8).hex()}.tmp"
     try:
         payload = json.dumps(packed, separators=(",", ":")).encode()
-        _make_private(directory)
-        _write(temporary, (blake3(payload).hexdigest().encode(), b"\n", payload))
-        os.rename(temporary, place)
+        make_cache(directory, os.path.dirname(os.path.dirname(directory)))
+        write_atomic(place, (blake3(payload).hexdigest().encode(), b"\n", payload))
     except (OSError, ValueError):
-        _unlink(temporary)
-
-
-def _make_private(directory: str) -> None:
-    """The cache's own directories, 0700, below a home that is there: a missing home is not made (spec/95 PYE-03)."""
-    if os.path.isdir(directory):
-        return
-    cache = os.path.dirname(os.path.dirname(directory))
-    os.stat(os.path.dirname(os.path.dirname(cache)))
-    for place in (os.path.dirname(cache), cache, os.path.dirname(directory), directory):
-        try:
-            os.mkdir(place, 0o700)
-        except FileExistsError:
-            continue
-
-
-def _write(path: str, parts: Iterable[bytes]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file:
-        file.writelines(parts)
-
-
-def _unlink(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
         return

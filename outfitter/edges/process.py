@@ -18,7 +18,7 @@ from outfitter.edges import tty
 from outfitter.edges.signals import SIGNALS, Signals
 from outfitter.host import Token
 from outfitter.model.errors import EffectFailed, Interrupted
-from outfitter.model.outcome import ChildExit
+from outfitter.model.outcome import ChildExit, path_bytes
 from outfitter.model.projection import LaunchPlan
 from outfitter.railway import Outcome
 
@@ -92,22 +92,14 @@ def _spawn(plan: LaunchPlan, lock: int, env: Mapping[str, str]) -> int:
     os.set_inheritable(lock, True)
     try:
         return os.posix_spawn(
-            _raw(plan.executable),
-            [_raw(word) for word in (plan.executable, *plan.arguments)],
-            {_raw(name): _raw(value) for name, value in surroundings.items()},
+            path_bytes(plan.executable),
+            [path_bytes(word) for word in (plan.executable, *plan.arguments)],
+            {path_bytes(name): path_bytes(value) for name, value in surroundings.items()},
             setsigmask=(),
             setsigdef=DEFAULTED,
         )
     finally:
         os.set_inheritable(lock, inherited)
-
-
-def _raw(text: str) -> bytes:
-    """What the system is given: the locale's bytes, and UTF-8 for what an ASCII locale cannot spell (spec/95 PYE-01)."""
-    try:
-        return os.fsencode(text)
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogateescape")
 
 
 def _wait(child: int, signals: Signals, clock: Callable[[], float]) -> ChildExit:

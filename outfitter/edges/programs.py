@@ -12,8 +12,8 @@ from blake3 import blake3
 from returns.result import Failure, Success
 
 from outfitter.edges.signals import SIGNALS
-from outfitter.fs import make_cache
-from outfitter.model.errors import HarnessUnavailable
+from outfitter.fs import make_cache, write_atomic
+from outfitter.model.errors import HarnessUnavailable, os_error_text
 from outfitter.railway import Outcome, Terminated
 
 PROBE_SECONDS = 10.0
@@ -74,7 +74,7 @@ def _unusable(candidate: str, path: str) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return f"is a link to nowhere ({os.readlink(candidate)})" if os.path.islink(candidate) else None
     except OSError as error:
-        return f"cannot be looked at: {error.strerror}"
+        return f"cannot be looked at: {os_error_text(error)}"
     if stat.S_ISDIR(status.st_mode):
         return "is a directory"
     if not stat.S_ISREG(status.st_mode):
@@ -133,18 +133,12 @@ def _kept(path: str) -> str | None:
 
 
 def _keep(path: str, text: str) -> None:
-    partial = f"{path}.{os.getpid()}.tmp"
     try:
         probes = os.path.dirname(path)
         make_cache(probes, os.path.dirname(probes))
-        with open(partial, "wb") as file:
-            file.write(text.encode())
-        os.replace(partial, path)
+        write_atomic(path, text.encode())
     except OSError:
-        try:
-            os.unlink(partial)
-        except OSError:
-            return
+        return
 
 
 def ask_program(executable: str, arguments: tuple[str, ...], env: Mapping[str, str]) -> tuple[str, bool]:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from blake3 import blake3
-
+from outfitter.fs import digest_file, read_regular
 from outfitter.model.layers import Entry
 from outfitter.model.request import Notice
 
-READ_LIMIT = 10 * 1024 * 1024
 # More names than this in one listing is no tree but somebody's data; a launch must not take minutes over it.
 ENTRY_LIMIT = 200_000
 # How often one folder is walked through links. Aliases of a skill stay usable, and loops cannot multiply.
 ALIAS_LIMIT = 8
-_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-_CHUNK = 1024 * 1024
+# Nothing at the path, or something else than a regular file (a socket cannot even be opened).
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.ENXIO)
 
 
 def project_root(cwd: str, home: str) -> tuple[str, str, tuple[Notice, ...]]:
@@ -56,27 +54,23 @@ def listing(root: str, boundary: str, depth: int) -> dict[str, Entry]:
 
 
 def read(path: str) -> bytes | None:
-    """The bytes of a regular file, links followed; None where there is none. Raises EFBIG beyond `READ_LIMIT`."""
-    opened = _open_regular(path)
-    if opened is None:
-        return None
-    descriptor, size = opened
-    with open(descriptor, "rb", buffering=0) as file:
-        if size > READ_LIMIT:
-            raise OSError(errno.EFBIG, "larger than 10 MB", path)
-        return file.read(READ_LIMIT + 1) if size else b"".join(iter(lambda: file.read(_CHUNK), b""))
+    """Return the bytes of a regular file, links followed; None if there is none. Raises EFBIG beyond 10 MB."""
+    return _of_file(read_regular, path)
 
 
 def digest(path: str) -> str:
-    """The BLAKE3 (hex) of a regular file of any size, links followed; "" where there is none."""
-    opened = _open_regular(path)
-    if opened is None:
-        return ""
-    hasher = blake3()
-    with open(opened[0], "rb", buffering=0) as file:
-        while chunk := file.read(_CHUNK):
-            hasher.update(chunk)
-    return hasher.hexdigest()
+    """Return the BLAKE3 (hex) of a regular file of any size, links followed; "" if there is none."""
+    found = _of_file(digest_file, path)
+    return found.hex() if found else ""
+
+
+def _of_file(read: Callable[[str], bytes], path: str) -> bytes | None:
+    try:
+        return read(path)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            return None
+        raise
 
 
 def names(path: str) -> tuple[str, ...]:
@@ -170,23 +164,6 @@ class _Walk:
         if stat.S_ISREG(seen.st_mode):
             return Entry(path, "file", target, bool(seen.st_mode & 0o111), inode, True)
         return Entry(path, "special", target, False, inode, True)
-
-
-def _open_regular(path: str) -> tuple[int, int] | None:
-    """An open descriptor and the size of a regular file; never waits for a fifo's writer."""
-    try:
-        descriptor = os.open(path, _OPEN)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        if error.errno in (errno.ENXIO, errno.EISDIR):
-            return None
-        raise
-    seen = os.fstat(descriptor)
-    if stat.S_ISREG(seen.st_mode):
-        return descriptor, seen.st_size
-    os.close(descriptor)
-    return None
 
 
 def _tree_at(directory: str, boundary: str, home: str) -> tuple[bool, tuple[Notice, ...]]:

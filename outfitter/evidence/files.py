@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH
 from outfitter.evidence.verify import Mismatch, compare, upgraded
-from outfitter.fs import put_json, read_document
+from outfitter.fs import flush_directory, put_json, read_document, replace_json
+from outfitter.model.errors import os_error_text
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _STAGING = ".outfitter-"
@@ -58,7 +59,7 @@ def _not_usable(root: str) -> str:
         if os.listdir(root):
             return "is not empty"
     except OSError as error:
-        return error.strerror or str(error)
+        return os_error_text(error)
     if os.geteuid() not in (0, os.stat(root).st_uid):
         return "belongs to another user"
     return _writable(root)
@@ -73,7 +74,7 @@ def _write_by_rename(root: str, trace: dict[str, Any] | None, result: dict[str, 
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         _fill(staging, trace, result)
         os.rename(staging, root)
-        _flush(os.path.dirname(root))
+        flush_directory(os.path.dirname(root))
     finally:
         os.close(descriptor)
         _discard(staging)
@@ -105,38 +106,30 @@ def _fill(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> No
     if trace is not None:
         _put(root, TRACE_PATH, trace)
     _put(root, RESULT_PATH, result)
-    _flush(root)
+    flush_directory(root)
 
 
 def _write_inside(root: str, trace: dict[str, Any] | None, result: dict[str, Any]) -> None:
     os.chmod(root, 0o700)
-    hidden = RESULT_PATH + f".{os.urandom(6).hex()}.tmp"
+    path = os.path.join(root, RESULT_PATH)
     try:
         if trace is not None:
             _put(root, TRACE_PATH, trace)
-            _flush(root)
-        _put(root, hidden, result)
-        os.rename(os.path.join(root, hidden), os.path.join(root, RESULT_PATH))
+            flush_directory(root)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        replace_json(path, result, sort_keys=True)
     except OSError:
-        _discard(root, (hidden, TRACE_PATH, "trace", "result"))
+        _discard(root, (TRACE_PATH, "trace", "result"))
         raise
-    _flush(os.path.join(root, os.path.dirname(RESULT_PATH)))
-    _flush(root)
+    flush_directory(os.path.dirname(path))
+    flush_directory(root)
 
 
 def _put(root: str, relative: str, value: dict[str, Any]) -> None:
     path = os.path.join(root, relative)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     put_json(path, value)
-    _flush(os.path.dirname(path))
-
-
-def _flush(directory: str) -> None:
-    descriptor = os.open(directory or "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    flush_directory(os.path.dirname(path))
 
 
 def _discard(root: str, names: tuple[str, ...] = (TRACE_PATH, RESULT_PATH, "trace", "result", "")) -> None:

@@ -11,10 +11,8 @@ import shutil
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from blake3 import blake3
-
 from outfitter.evidence.result import RESULT_PATH, TRACE_PATH, digest
-from outfitter.fs import create, flush, put_json, read_document
+from outfitter.fs import create, digest_file, flush, put_json, read_document
 
 QUARANTINE = "quarantine"
 MANIFEST = "manifest.json"
@@ -23,11 +21,7 @@ REASON = "reason.json"
 
 def file_digest(path: str) -> str:
     """Return the BLAKE3 hex of a file's bytes."""
-    hasher = blake3()
-    with open(path, "rb") as file:
-        while piece := file.read(1 << 20):
-            hasher.update(piece)
-    return hasher.hexdigest()
+    return digest_file(path).hex()
 
 
 def published(directory: str) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from outfitter.evidence.files import check_root, write_pair
 from outfitter.evidence.result import reconstruct, unstarted
 from outfitter.evidence.trace import trace_of
 from outfitter.host import StepNote
-from outfitter.model.errors import EffectFailed, LaunchError
+from outfitter.model.errors import EffectFailed, LaunchError, os_error_text
 from outfitter.model.outcome import ChildExit
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Request
@@ -54,5 +54,5 @@ def _write(request: Request, trace: dict[str, object] | None, result: dict[str, 
     try:
         write_pair(root, trace, result)
     except OSError as error:
-        return EffectFailed("write the evidence", root, error.strerror or str(error))
+        return EffectFailed("write the evidence", root, os_error_text(error))
     return None

@@ -11,14 +11,13 @@ from __future__ import annotations
 import os
 import struct
 import time
-from stat import S_ISREG
 from typing import NamedTuple
 
 from blake3 import blake3
 
 from outfitter.fingerprint.codec import CHECKSUM_SIZE, dump, dump_later, load, load_later
 from outfitter.fingerprint.tree import Folder, pack
-from outfitter.fs import make_cache
+from outfitter.fs import make_cache, open_regular, write_atomic
 from outfitter.model.outcome import Tree
 
 VERSION = "v1"
@@ -60,10 +59,9 @@ def recall(cache: str, root: str) -> CachedTree | None:
 
 def _read(path: str) -> bytes:
     """Return the bytes of a record; raises `OSError`, or `ValueError` if it is not a regular file of ours."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor, status = open_regular(path)
     with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not S_ISREG(status.st_mode) or status.st_size > LARGEST or status.st_uid != os.geteuid():
+        if status.st_size > LARGEST or status.st_uid != os.geteuid():
             raise ValueError(path)
         return file.read(LARGEST)
 
@@ -78,9 +76,9 @@ def keep(cache: str, root: str, tree: Tree, before: CachedTree | None = None) ->
     try:
         make_cache(os.path.dirname(target), cache)
         if before and changed is not None:
-            _write(target + LATER, dump_later(tree, changed, before.record))
+            write_atomic(target + LATER, dump_later(tree, changed, before.record))
         else:
-            _write(target, dump(tree))
+            write_atomic(target, dump(tree))
     except OSError:
         return
 
@@ -96,15 +94,3 @@ def _changed(tree: Tree, before: CachedTree) -> dict[bytes, Folder | None] | Non
     changed = {path: now.get(path) for path in paths}
     rows = sum([len(folder.tags) + DIRECTORY_ROWS if folder else 1 for folder in changed.values()])
     return changed if rows * FRACTION <= total else None
-
-
-def _write(target: str, data: bytes) -> None:
-    temporary = os.path.join(os.path.dirname(target), f".{os.urandom(6).hex()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -8,6 +8,11 @@ from outfitter.model.request import Notice, Problem
 from outfitter.model.value import NamedTuple
 
 
+def os_error_text(error: OSError) -> str:
+    """Return the system's words for an error, without the path, which the caller names."""
+    return error.strerror or str(error)
+
+
 class UsageError(NamedTuple):
     """The command line asks for what does not exist or does not fit together."""
 

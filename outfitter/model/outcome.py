@@ -1,5 +1,6 @@
 """What came of a run: trees before and after, changes, decisions, and the report at the end (spec/50, spec/60)."""
 
+import sys
 import typing
 from collections.abc import Sequence
 from typing import Literal, Self
@@ -18,6 +19,22 @@ SETTLED: tuple[Ending, ...] = ("durable", "adopted", "bridged", "persisted", "di
 
 # The coarsest clock step of the file systems we trust: times closer together than this say nothing (spec/60).
 GRANULARITY_NS = 20_000_000
+
+
+_ENCODING = sys.getfilesystemencoding()
+
+
+def path_bytes(path: str) -> bytes:
+    """Return a path as the system spells it, as in `Row.path`. What the locale cannot spell came from a UTF-8 file."""
+    try:
+        return path.encode(_ENCODING, "surrogateescape")
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogateescape")
+
+
+def path_text(path: bytes) -> str:
+    """Return a raw path as `str`, bytes outside the encoding as surrogates: the inverse of `path_bytes`."""
+    return path.decode(_ENCODING, "surrogateescape")
 
 
 class Identity(typing.NamedTuple):

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
 from outfitter.host import Projecting
-from outfitter.model.outcome import Row
+from outfitter.model.outcome import Row, path_text
 from outfitter.model.projection import ProjectionPlan, Record
 
 LIMIT = 256 * 1024
@@ -30,7 +30,7 @@ def keep_originals(
 ) -> None:
     """Copy each small file of the baseline to `<run directory>/originals/<path>`; a file that cannot be copied has no original."""
     secret = frozenset(_secret_paths(plan))
-    for path in sorted({_path(row) for row in (*rows, *durable) if row.size <= LIMIT}):
+    for path in sorted({path_text(row.path) for row in (*rows, *durable) if row.size <= LIMIT}):
         if path not in secret and not secret_name(path):
             place = f"{record.root}/{DIRECTORY}/{path}"
             try:
@@ -58,7 +58,3 @@ def _secrets(env: Mapping[str, str]) -> Iterator[bytes]:
     for name, value in env.items():
         if len(value) >= _SHORTEST_SECRET and any(word in name.upper() for word in _SECRET_WORDS):
             yield value.encode("utf-8", "surrogateescape")
-
-
-def _path(row: Row) -> str:
-    return row.path.decode("utf-8", "surrogateescape")

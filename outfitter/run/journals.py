@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -10,7 +11,9 @@ from typing import Literal
 
 from attrs import evolve
 
+from outfitter.fs import open_regular
 from outfitter.host import Journalled, Token
+from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
 from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
@@ -86,18 +89,18 @@ def read_all(ambient: Ambient) -> Iterator[Journalled]:
 def _read(path: str, run_id: str, uid: int) -> Journalled | None:
     """One journal; None where another launch has just forgotten it."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor, status = open_regular(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+        reason = "not a journal of this user" if error.errno == errno.EINVAL else os_error_text(error)
+        return Journalled(run_id, None, "unreadable", reason)
     try:
-        at = os.fstat(descriptor)
-        if not stat.S_ISREG(at.st_mode) or at.st_uid != uid or at.st_size > JOURNAL_LIMIT:
+        if status.st_uid != uid or status.st_size > JOURNAL_LIMIT:
             return Journalled(run_id, None, "unreadable", "not a journal of this user")
-        data = os.pread(descriptor, at.st_size, 0)
+        data = os.pread(descriptor, status.st_size, 0)
     except OSError as error:
-        return Journalled(run_id, None, "unreadable", error.strerror or str(error))
+        return Journalled(run_id, None, "unreadable", os_error_text(error))
     finally:
         os.close(descriptor)
     decoded = decode(data)
@@ -160,7 +163,7 @@ def _why_other(record: Record) -> str:
             names = os.listdir(record.root)
             return LOCK_GONE if LOCK not in names else "its lock file is not its own"
     except OSError as error:
-        return error.strerror or str(error)
+        return os_error_text(error)
     return "another directory stands in its place" if stat.S_ISDIR(at.st_mode) else "it is no directory any more"
 
 

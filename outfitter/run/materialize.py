@@ -9,8 +9,8 @@ from returns.result import Failure, Success
 
 from outfitter.fingerprint.tree import Folder, concat, reparent
 from outfitter.host import Projecting, Terminal
-from outfitter.model.errors import EffectFailed
-from outfitter.model.outcome import Row
+from outfitter.model.errors import EffectFailed, os_error_text
+from outfitter.model.outcome import Row, path_bytes
 from outfitter.model.projection import Projected, ProjectionPlan, Record, Seed, State
 from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
@@ -67,7 +67,7 @@ def _no_place(error: OSError, state: State, record: Record) -> EffectFailed:
     concerned = linked_states(record) if whole else (state,)
     lines = (_line(one) for one in concerned)
     hint = "mend it, or let the run go on without it: state_persistence: {" + ", ".join(filter(None, lines)) + "}"
-    return EffectFailed(f"link {state.key} to its durable place", place, error.strerror or str(error), hint)
+    return EffectFailed(f"link {state.key} to its durable place", place, os_error_text(error), hint)
 
 
 def _line(state: State) -> str:
@@ -155,7 +155,7 @@ def _copy_watched(projecting: Projecting, record: Record, state: State, made: Ma
     except OSError as error:
         if error.errno not in _UNREADABLE:
             raise
-        text = f"{state.durable}: {error.strerror}: {state.key} starts without it"
+        text = f"{state.durable}: {os_error_text(error)}: {state.key} starts without it"
         made.notices.append(Notice("warning", "not-copied", text))
         return False
 
@@ -169,7 +169,7 @@ def _copy(projecting: Projecting, record: Record, source: str, path: str, made: 
     except FileNotFoundError:
         return False
     made.rows.append(_at(row, path))
-    made.durable.append(Row(_raw(path), "f", seen.digest, seen.size, seen.mode, seen.identity))
+    made.durable.append(Row(path_bytes(path), "f", seen.digest, seen.size, seen.mode, seen.identity))
     return True
 
 
@@ -178,11 +178,11 @@ def _note_durable(projecting: Projecting, place: str, path: str, made: Made) -> 
     try:
         seen = projecting.look(place)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = os_error_text(error)
         made.notices.append(Notice("warning", "durable-unreadable", f"{place}: {reason}: its changes cannot be told"))
         return
     if seen is not None:
-        made.durable.append(Row(_raw(path), "f", seen.digest, seen.size, seen.mode, seen.identity))
+        made.durable.append(Row(path_bytes(path), "f", seen.digest, seen.size, seen.mode, seen.identity))
 
 
 def plant_seeds(
@@ -196,7 +196,7 @@ def plant_seeds(
             else:
                 _copy(projecting, record, seed.source, seed.path, made)
         except OSError as error:
-            reason = error.strerror or str(error)
+            reason = os_error_text(error)
             text = f"{error.filename or seed.source}: {reason}: {seed.path} starts without it"
             made.notices.append(Notice("warning", "not-seeded", text))
 
@@ -206,14 +206,10 @@ def _seed_tree(projecting: Projecting, record: Record, seed: Seed, terminal: Ter
     projecting.make_directory(place)
     progress = terminal.progress(f"copying {seed.path}") if terminal else None
     rows, durable, notices = projecting.seed_tree(seed.source, place, progress)
-    prefix = _raw(seed.path.rstrip("/"))
+    prefix = path_bytes(seed.path.rstrip("/"))
     made.trees.append((reparent(rows, prefix), reparent(durable, prefix)))
     made.notices.extend(notices)
 
 
 def _at(row: Row, path: str) -> Row:
-    return row._replace(path=_raw(path))
-
-
-def _raw(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
+    return row._replace(path=path_bytes(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import sys
 from collections.abc import Mapping
 
 from outfitter.model.outcome import Zone
@@ -35,16 +34,6 @@ class Zones(NamedTuple):
     generated: frozenset[str]
     parents: frozenset[str]
     entries: frozenset[str]
-
-
-def text(path: bytes) -> str:
-    """A raw path as `str`, reversibly: the counterpart of what the system's functions do with names."""
-    return path.decode(sys.getfilesystemencoding(), "surrogateescape")
-
-
-def raw(path: str) -> bytes:
-    """The inverse of `text`."""
-    return path.encode(sys.getfilesystemencoding(), "surrogateescape")
 
 
 def zones(record: Record) -> Zones:

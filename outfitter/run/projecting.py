@@ -9,14 +9,11 @@ from collections.abc import Sequence
 
 from blake3 import blake3
 
-from outfitter.fs import make_directories, write_whole
+from outfitter.fs import NEW, digest_of, identity_of, make_directories, open_regular, write_whole
 from outfitter.host import Progress, Projecting, Seen
-from outfitter.model.outcome import Identity, Row
+from outfitter.model.outcome import Row
 from outfitter.model.request import Ambient, Notice
 from outfitter.run.layout import PREFIX
-
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_CHUNK = 1 << 20
 
 
 def projecting(ambient: Ambient, cache: str = "") -> Projecting:
@@ -39,21 +36,14 @@ def durable_names(path: str) -> tuple[str, ...]:
 def look(path: str) -> Seen | None:
     """A durable regular file as it is now, links followed, read once and no further than its size; None where there is none."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor, status = open_regular(path, follow=True)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        at = os.fstat(descriptor)
-        if not stat.S_ISREG(at.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
-        hasher, left = blake3(), at.st_size
-        while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK))):
-            hasher.update(chunk)
-            left -= len(chunk)
+        digest = digest_of(descriptor, status.st_size)
     finally:
         os.close(descriptor)
-    identity = Identity(at.st_dev, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
-    return Seen(os.path.realpath(path), hasher.digest(), at.st_size, stat.S_IMODE(at.st_mode), identity)
+    return Seen(os.path.realpath(path), digest, status.st_size, stat.S_IMODE(status.st_mode), identity_of(status))
 
 
 def exists(path: str) -> bool:
@@ -100,17 +90,15 @@ class Builder:
         """A new file, 0600 or 0700; its row, with an empty path, as the descriptor tells it after the last byte."""
         self._make_parent(path)
         mode = 0o700 if executable else 0o600
-        descriptor = os.open(path, _NEW, mode)
+        descriptor = os.open(path, NEW, mode)
         try:
             os.fchmod(descriptor, mode)
             write_whole(descriptor, data)
             at = os.fstat(descriptor)
         finally:
             os.close(descriptor)
-        identity = Identity(at.st_dev, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
-        return Row(
-            b"", "x" if executable else "f", blake3(data).digest(), len(data), stat.S_IMODE(at.st_mode), identity
-        )
+        tag, permissions = "x" if executable else "f", stat.S_IMODE(at.st_mode)
+        return Row(b"", tag, blake3(data).digest(), len(data), permissions, identity_of(at))
 
     def link(self, target: str, path: str) -> None:
         """A symbolic link at `path`."""

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
+from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
+from outfitter.model.wording import listed
 from outfitter.run.journals import drop, read_all
 from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, removed_log
 
@@ -136,12 +138,11 @@ def remove_run(root: str, device: int, inode: int) -> tuple[Notice, ...]:
     try:
         left = remove_tree(root, device, inode)
     except OSError as error:
-        left = [Failed("", error.strerror or str(error))]
+        left = [Failed("", os_error_text(error))]
     if not left:
         return ()
-    shown = ", ".join(f"{os.path.join(name, one.path).rstrip('/')} ({one.reason})" for one in left[:_SHOWN])
-    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-    message = f"could not remove everything of the run directory: {shown}{more}"
+    shown = listed((f"{os.path.join(name, entry.path).rstrip('/')} ({entry.reason})" for entry in left), _SHOWN)
+    message = f"could not remove everything of the run directory: {shown}"
     return (Notice("warning", "not-removed", message, f"what is left stays in {root}"),)
 
 
@@ -178,9 +179,7 @@ def remove_new(root: str) -> tuple[Notice, ...]:
     except FileNotFoundError:
         return ()
     except OSError as error:
-        return (
-            Notice("warning", "not-removed", f"could not remove {os.path.basename(root)}: {error.strerror or error}"),
-        )
+        return (Notice("warning", "not-removed", f"could not remove {os.path.basename(root)}: {os_error_text(error)}"),)
     return ()
 
 
@@ -317,7 +316,7 @@ class _Pass:
             self._levels[-1].stuck = True
         if len(self._left) < _KEPT:
             parts = [level.name for level in self._levels if level.name] + ([name] if name else [])
-            self._left.append(Failed("/".join(parts), error.strerror or str(error)))
+            self._left.append(Failed("/".join(parts), os_error_text(error)))
 
 
 def sweep(ambient: Ambient, roots: Iterable[str], now_ns: int) -> None:

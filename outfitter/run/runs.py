@@ -12,8 +12,9 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from outfitter.fs import make_directories, write_whole
+from outfitter.fs import make_directories, write_atomic, write_whole
 from outfitter.host import Journalled, Runs, Token
+from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Row
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
@@ -158,7 +159,7 @@ def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
     except OSError as error:
         # The directory, not the temporary file in it: a second failure of the same kind is no second piece of news.
         place = journal_directory(ambient)
-        text = f"{place}: {error.strerror or error}: this run could not be recovered if it were killed"
+        text = f"{place}: {os_error_text(error)}: this run could not be recovered if it were killed"
         told = (Notice("notice", "no-journal", text),)
     if (record.phase == "preparing" and record.baseline_digest) or record.phase in _STAYING:
         # Written before the harness can look, and when the run comes to stay: for `outfitter diff` and for launches inside
@@ -170,18 +171,13 @@ def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
 
 def _replace(ambient: Ambient, run_id: str, data: bytes) -> None:
     place = journal_directory(ambient)
-    beside = f"{place}/.{run_id}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    # A name of its own, by which `_forget` and the next launches find what a killed launcher left.
+    path, temporary = f"{place}/{run_id}.json", f".{run_id}.tmp"
     try:
-        descriptor = os.open(beside, flags, 0o600)
+        write_atomic(path, data, temporary=temporary)
     except FileNotFoundError:
         make_directories(place, ambient.home)
-        descriptor = os.open(beside, flags, 0o600)
-    try:
-        write_whole(descriptor, data)
-    finally:
-        os.close(descriptor)
-    os.replace(beside, f"{place}/{run_id}.json")
+        write_atomic(path, data, temporary=temporary)
 
 
 def _copy_into(record: Record, data: bytes) -> None:
@@ -191,14 +187,7 @@ def _copy_into(record: Record, data: bytes) -> None:
         at = os.fstat(directory)
         if (at.st_dev, at.st_ino) != (record.device, record.inode):
             return
-        beside = f"{_COPY_BEFORE}{os.urandom(6).hex()}.tmp"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        descriptor = os.open(beside, flags, 0o600, dir_fd=directory)
-        try:
-            write_whole(descriptor, data)
-        finally:
-            os.close(descriptor)
-        os.replace(beside, "run.json", src_dir_fd=directory, dst_dir_fd=directory)
+        write_atomic("run.json", data, directory=directory, temporary=f"{_COPY_BEFORE}{os.urandom(6).hex()}.tmp")
     finally:
         os.close(directory)
 

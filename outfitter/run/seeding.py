@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from outfitter.fingerprint.cursor import Cursor
 from outfitter.fingerprint.hash_file import newest_of, packed_directory
 from outfitter.fingerprint.tree import NO_DIGEST, STAT, Folder, Rows, join, pack, packed_row, tree_of
+from outfitter.fs import is_temporary
 from outfitter.host import Seen
-from outfitter.model.outcome import GRANULARITY_NS, Identity, Row
+from outfitter.model.outcome import GRANULARITY_NS, Identity, Row, path_bytes, path_text
 from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
 from outfitter.run.copying import DONE, SLOT, Copier, Known, Progress, Work
 
-TEMPORARY = re.compile(r"\.outfitter-[0-9a-f]{12}\.tmp")
 SHOWN = 5
 Entry = tuple[bytes, bytes, bytes, bytes]
 """(name, tag, packed stat, digest)"""
@@ -198,12 +197,12 @@ def _sorted_out(entries: Iterable[os.DirEntry[str]]) -> tuple[list[bytes], list[
         if entry.is_symlink():
             continue
         if entry.is_file(follow_symlinks=False):
-            if not TEMPORARY.fullmatch(entry.name):
-                names.append(os.fsencode(entry.name))
+            if not is_temporary(entry.name):
+                names.append(path_bytes(entry.name))
         elif entry.is_dir(follow_symlinks=False):
-            below.append(os.fsencode(entry.name))
+            below.append(path_bytes(entry.name))
         else:
-            other.append(os.fsencode(entry.name))
+            other.append(path_bytes(entry.name))
     return sorted(names), sorted(below), sorted(other)
 
 
@@ -233,18 +232,15 @@ def _row(path: bytes, stat: bytes, digest: bytes) -> Row:
 
 
 def _notices(special: Sequence[bytes], failed: Sequence[tuple[bytes, int]]) -> tuple[Notice, ...]:
-    found = []
+    from outfitter.model.wording import listed
+
+    notices = []
     if special:
-        shown = some([os.fsdecode(path) for path in special])
-        found.append(Notice("notice", "special-not-seeded", f"not copied, for they are no regular files: {shown}"))
+        shown = listed(map(path_text, special), SHOWN)
+        notices.append(Notice("notice", "special-not-seeded", f"skipped (not regular files): {shown}"))
     if failed:
-        shown = some([f"{os.fsdecode(path)} ({os.strerror(number)})" for path, number in failed])
-        found.append(
+        shown = listed((f"{path_text(path)} ({os.strerror(number)})" for path, number in failed), SHOWN)
+        notices.append(
             Notice("warning", "not-seeded", f"{len(failed)} not copied: {shown}", "the run starts without them")
         )
-    return tuple(found)
-
-
-def some(texts: Sequence[str]) -> str:
-    """The first few, and how many more there are."""
-    return ", ".join(texts[:SHOWN]) + (f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else "")
+    return tuple(notices)

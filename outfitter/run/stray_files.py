@@ -7,7 +7,7 @@ import stat
 from collections.abc import Collection, Iterator
 
 from outfitter.fs import identity_of
-from outfitter.model.outcome import Identity, Row
+from outfitter.model.outcome import Identity, Row, path_bytes
 
 
 def strays(root: str, names: Collection[str]) -> tuple[Row, ...]:
@@ -27,8 +27,8 @@ def _below(root: str, name: str) -> Iterator[Row]:
             if stat.S_ISDIR(at.st_mode):
                 pending += [os.path.join(path, inner) for inner in os.listdir(os.path.join(root, path))]
             elif stat.S_ISREG(at.st_mode) and at.st_size:
-                yield Row(os.fsencode(path), "f", b"", at.st_size, stat.S_IMODE(at.st_mode), identity_of(at))
+                yield Row(path_bytes(path), "f", b"", at.st_size, stat.S_IMODE(at.st_mode), identity_of(at))
         except FileNotFoundError:
             continue
         except OSError:
-            yield Row(os.fsencode(path), "u", b"", 0, 0, Identity(0, 0, 0, 0))
+            yield Row(path_bytes(path), "u", b"", 0, 0, Identity(0, 0, 0, 0))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
+
+from outfitter.fs import open_regular
 
 HEAD = 256 * 1024
 _SUFFIX = ".jsonl"
-_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
 def newest_head(directory: str) -> bytes | None:
@@ -19,11 +19,11 @@ def newest_head(directory: str) -> bytes | None:
     if newest is None:
         return None
     try:
-        descriptor = os.open(newest[2], _OPEN)
+        descriptor, _ = open_regular(newest[2], follow=True)
     except OSError:
         return None
     with open(descriptor, "rb", buffering=0) as file:
-        return file.read(HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return file.read(HEAD)
 
 
 def _transcripts(directory: str) -> list[tuple[int, str, str]]:

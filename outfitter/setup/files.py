@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from outfitter.catalog.fields import portable
 from outfitter.edges.documents import documents
 from outfitter.edges.sources import read
+from outfitter.fs import READ_LIMIT, write_atomic
 from outfitter.setup.plan import ExistingFiles, PlannedFile, Start
 
 # Where each harness keeps the user's instructions, agents and skills, relative to its native directory.
@@ -19,7 +20,6 @@ NATIVE: dict[str, tuple[tuple[str, ...], str, str]] = {
     "claude": (("CLAUDE.md",), "agents", "skills"),
     "pi": (("SYSTEM.md", "AGENTS.md", "APPEND_SYSTEM.md"), "", "skills"),
 }
-FILE_LIMIT = 10 << 20
 
 
 def gather(tree: str, start: Start, native: str) -> ExistingFiles:
@@ -44,20 +44,11 @@ def write(tree: str, files: tuple[PlannedFile, ...]) -> None:
     for item in files:
         path = os.path.join(tree, item.path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        temporary = f"{path}.{os.urandom(4).hex()}.tmp"
-        mode = 0o755 if item.executable else 0o644
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(item.content)
-            if item.fresh:
-                os.link(temporary, path)
-            else:
-                os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
-                os.replace(temporary, os.path.realpath(path))
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
+        if item.fresh:
+            write_atomic(path, item.content, mode=0o755 if item.executable else 0o644, exclusive=True)
+        else:
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            write_atomic(os.path.realpath(path), item.content, mode=mode, exact_mode=True)
 
 
 def _native(start: Start, native: str) -> ExistingFiles:
@@ -96,7 +87,7 @@ def _files(folder: str) -> Iterator[tuple[str, tuple[bytes, bool]]]:
         for name in sorted(names):
             path = os.path.join(inner, name)
             status = os.lstat(path)
-            if stat.S_ISREG(status.st_mode) and status.st_size <= FILE_LIMIT:
+            if stat.S_ISREG(status.st_mode) and status.st_size <= READ_LIMIT:
                 data = read(path)
                 if data is not None:
                     yield os.path.relpath(path, folder), (data, bool(status.st_mode & stat.S_IXUSR))

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
-from outfitter.fs import make_cache, read_document
+from outfitter.fs import make_cache, read_document, write_atomic
+from outfitter.model.errors import os_error_text
 from outfitter.sync.git import fetch
 
 Status = Literal["updated", "unchanged", "skipped", "failed"]
@@ -52,7 +53,7 @@ def sync_one(
         with _locked(os.path.join(folder, "lock"), lambda: wait(shown)):
             return _sync(folder, uri, ref, check, env, interactive)._replace(source=shown, ref=ref)
     except OSError as error:
-        return Synced(shown, "failed", ref, reason=f"{error.filename}: {error.strerror}")
+        return Synced(shown, "failed", ref, reason=f"{error.filename}: {os_error_text(error)}")
 
 
 def state(folder: str) -> dict[str, Any]:
@@ -91,10 +92,8 @@ def _point(folder: str, revision: str) -> None:
 
 
 def _describe(folder: str, commit: str, ref: str) -> None:
-    temporary = os.path.join(folder, f".state-{os.urandom(6).hex()}")
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump({"schema_version": 1, "commit": commit, "ref": ref, "fetched_ns": time.time_ns()}, file)
-    os.rename(temporary, os.path.join(folder, "state.json"))
+    state = {"schema_version": 1, "commit": commit, "ref": ref, "fetched_ns": time.time_ns()}
+    write_atomic(os.path.join(folder, "state.json"), json.dumps(state).encode())
 
 
 def _current(folder: str) -> str:

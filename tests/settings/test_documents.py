@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outfitter.edges.documents import LIMIT, documents
+from outfitter.edges.documents import documents
+from outfitter.fs import READ_LIMIT
 from outfitter.model.request import Position
 from outfitter.syntax.parse import parse
 from tests.settings.reading import read_file
@@ -148,9 +149,9 @@ def test_yml_15_an_unreadable_file_is_named(tmp_path):
 
 def test_a_file_of_ten_megabytes_is_refused_and_one_below_is_read(tmp_path):
     path = tmp_path / "big"
-    path.write_bytes(b"x" * (LIMIT - 1))
-    assert len(read_file(path, "text").body) == LIMIT - 1
-    path.write_bytes(b"x" * LIMIT)
+    path.write_bytes(b"x" * READ_LIMIT)
+    assert len(read_file(path, "text").body) == READ_LIMIT
+    path.write_bytes(b"x" * (READ_LIMIT + 1))
     assert "10 MB" in problem(read_file(path, "text")).message
 
 
