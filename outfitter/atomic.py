@@ -1,4 +1,4 @@
-"""One file put in the place of another, by way of an exclusive temporary beside it (spec/50, "One rule for every copy back")."""
+"""Replace a file atomically and only if it is what it was (spec/50, "One rule for every copy back")."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ LOCK_SECONDS, _POLL_S = 10.0, 0.01
 _NO_LOCKS = (errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.EACCES)
 
 
-class Beside:
-    """A temporary beside a final target, in an open directory: `begin`, write, `appear` or `take_over`, and `close` whatever happened.
+class AtomicFile:
+    """A temporary file next to its target: `begin`, write, `create` or `replace`, then `close`.
 
-    It is flocked while it lives, so that `tidy` can tell a
-    killed launcher's from a live one's.
+    All names are relative to the open directory. The temporary is flocked while it is in use, so that `tidy` can tell one
+    of a killed launcher from that of a live one. The caller flushes the descriptor before it gives the file its name: only
+    the caller knows whether many are flushed at once.
     """
 
     def __init__(self, real: str, flush: Callable[[int], None], patience: float = LOCK_SECONDS) -> None:
-        """`real` is absolute, with every link resolved; a missing folder of a new file is made (0700).
+        """`real` is absolute, with every symlink resolved; missing parent directories are made (0700).
 
-        `patience` is how many seconds to wait for another holder of the folder's lock.
+        `flush` flushes a new directory's name. `patience`: seconds to wait for the lock of the parent directory.
         """
         self._patience = patience
         parent, self._name = os.path.split(real)
@@ -36,14 +37,14 @@ class Beside:
         self._backup = ""
         self.descriptor = -1
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> AtomicFile:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Take away what is left of the temporary and of the old file's second name; may be called again."""
+        """Remove the temporary and the old file's second name if they are left; may be called again."""
         for name in (self._temporary, self._backup):
             if name:
                 with suppress(OSError):
@@ -55,9 +56,12 @@ class Beside:
         self.descriptor = self._directory = -1
 
     def begin(self, mode: int | None, fresh: int) -> None:
-        """Make the temporary with its owner and mode before its first byte: `mode`, else the target's, else `fresh`."""
+        """Make the temporary, with its owner and mode set before its first byte.
+
+        The mode is `mode`, else the target's, else `fresh`.
+        """
         existing = self.status()
-        with self.alone():
+        with self.locked():
             self._temporary = temporary_name()
             self.descriptor = os.open(self._temporary, NEW, 0o600, dir_fd=self._directory)
             hold(self.descriptor)
@@ -68,7 +72,7 @@ class Beside:
         os.fchmod(self.descriptor, kept if mode is None else mode)
 
     def status(self) -> os.stat_result | None:
-        """The target itself, or None; what is no regular file raises."""
+        """Return the target's status, None if it is absent. Raises `OSError` unless it is a regular file."""
         try:
             status = os.stat(self._name, dir_fd=self._directory, follow_symlinks=False)
         except FileNotFoundError:
@@ -80,7 +84,7 @@ class Beside:
         return status
 
     def digest(self, name: str = "") -> bytes:
-        """BLAKE3 of the target, or of another name in its directory, as it is now."""
+        """Return the BLAKE3 of the target, or of another name in its directory, as it is now."""
         descriptor = os.open(name or self._name, READ, dir_fd=self._directory)
         try:
             return digest_of(descriptor, os.fstat(descriptor).st_size)
@@ -88,8 +92,8 @@ class Beside:
             os.close(descriptor)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Hold the directory against other launchers; where locks do not work there, go on without."""
+    def locked(self) -> Iterator[None]:
+        """Lock the directory against other launchers; go on without a lock if the file system has none."""
         hold(self._directory, self._patience)
         try:
             yield
@@ -97,32 +101,33 @@ class Beside:
             with suppress(OSError):
                 fcntl.flock(self._directory, fcntl.LOCK_UN)
 
-    def appear(self) -> str:
-        """Give the temporary the target's name, which must not exist: "" or `exists`. Never over a file made meanwhile."""
+    def create(self) -> bool:
+        """Give the temporary the target's name; False if another program made that meanwhile."""
         try:
             self._link(self._temporary, self._name)
         except FileExistsError:
-            return "exists"
+            return False
         except OSError as error:
             if error.errno not in NO_HARD_LINKS:
                 raise
             if self.status() is not None:
-                return "exists"
+                return False
             self._rename(self._temporary)
-        return ""
+        return True
 
-    def take_over(self, expected: bytes) -> str:
-        """Rename the temporary over the target: "" or `changed`, where the target was written to up to the last moment.
+    def replace(self, expected: bytes) -> bool:
+        """Rename the temporary over the target; False if another program changed that meanwhile.
 
-        The old file keeps a second name until it is known that what went was what was expected; else it comes back.
+        `expected` is the BLAKE3 of the bytes to be replaced. The old file keeps a second name until
+        it is known that it held them; otherwise it is put back.
         """
         before = self._keep_old()
         self._rename(self._temporary)
         if before and not self._untouched(before, expected):
             self._rename(self._backup)
             self._backup = ""
-            return "changed"
-        return ""
+            return False
+        return True
 
     def _keep_old(self) -> os.stat_result | None:
         backup = temporary_name()
@@ -151,7 +156,7 @@ class Beside:
 
     @staticmethod
     def tidy(directory: str) -> None:
-        """Remove temporaries of ours that no live process holds: what a killed launcher left beside durable files."""
+        """Remove temporaries in a directory that killed launchers left: no process holds their lock."""
         try:
             handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError:
@@ -181,7 +186,7 @@ def _remove_if_dead(directory: int, name: str) -> None:
 
 
 def hold(descriptor: int, seconds: float = 0.0) -> None:
-    """Take an exclusive lock, waiting `seconds` at most; a file system without locks is taken as it is."""
+    """Take an exclusive lock, waiting `seconds` at most; do nothing if the file system has no locks."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -198,7 +203,7 @@ def hold(descriptor: int, seconds: float = 0.0) -> None:
 
 
 def open_directory(path: str, flush: Callable[[int], None]) -> int:
-    """A directory opened for work by descriptor, made (0700) with its missing parents, each made one flushed into its parent."""
+    """Open a directory, made (0700) with its missing parents; each new name is flushed."""
     missing: list[str] = []
     while not os.path.lexists(path):
         path, name = os.path.split(path)
@@ -221,7 +226,7 @@ def open_directory(path: str, flush: Callable[[int], None]) -> int:
 
 
 def flush_path(directory: str, flush: Callable[[int], None]) -> None:
-    """Make the names in a directory last; where a file system knows no such thing, nothing is to be done."""
+    """Flush the names in a directory, if its file system can do that."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _flush_directory(handle, flush)

@@ -1,4 +1,4 @@
-"""Files: open and read regular ones with a bound, hash and copy streams, make private directories, write whole files at once.
+"""The file system: bounded reads, streams, private directories and atomic writes.
 
 Who flushes to the disk (`fsync`), and why:
 
@@ -56,7 +56,7 @@ def make_directories(path: str, home: str) -> None:
 
 
 def make_cache(path: str, cache: str) -> None:
-    """Make `path`, which lies in the cache directory `cache`; above that at most the one directory that holds it."""
+    """Make `path` below the cache directory `cache`, and of what is above that only its parent."""
     make_directories(path, os.path.dirname(os.path.dirname(cache)))
 
 
@@ -66,7 +66,7 @@ def identity_of(status: os.stat_result) -> Identity:
 
 
 def owner(path: str) -> int:
-    """Return the user id that owns a path, links not followed; -1 where nothing is."""
+    """Return the user id that owns a path, symlinks not followed; -1 if nothing is there."""
     try:
         return os.lstat(path).st_uid
     except OSError:
@@ -74,9 +74,9 @@ def owner(path: str) -> int:
 
 
 def open_regular(path: str | bytes, *, follow: bool = False) -> tuple[int, os.stat_result]:
-    """Open a regular file for reading, without waiting for a fifo's writer. `follow`: a link as last component, too.
+    """Open a regular file for reading; never wait for the writer of a fifo.
 
-    The caller closes the descriptor. Raises `OSError`; of errno `EINVAL` where the path is not a regular file.
+    `follow`: the last component may be a symlink. The caller closes the descriptor. Raises `OSError`; of errno `EINVAL` where the path is not a regular file.
     """
     try:
         descriptor = os.open(path, READ & ~os.O_NOFOLLOW if follow else READ)
@@ -92,7 +92,7 @@ def open_regular(path: str | bytes, *, follow: bool = False) -> tuple[int, os.st
 
 
 def _open_deep(path: str) -> int:
-    """Open a file whose path is longer than the system takes at once, one directory after the other, no link followed."""
+    """Open a file whose path is too long for one call, directory by directory, symlinks not followed."""
     *above, name = path.split("/")[1:]
     handle = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -163,9 +163,9 @@ def write_whole(descriptor: int, data: bytes) -> None:
 
 
 def temporary_name() -> str:
-    """Return a new name for a temporary in a directory of the user's, where `atomic` tidies up after killed launchers.
+    """Return a new name for a temporary in a directory of the user's.
 
-    It is never built from the target's name, which may already fill all 255 bytes.
+    `AtomicFile.tidy` knows it by its form. It is never built from the target's name, which may already fill all 255 bytes.
     """
     return f".outfitter-{os.urandom(6).hex()}.tmp"
 
@@ -217,7 +217,7 @@ def write_atomic(
 
 
 def _claim(name: str, path: str, directory: int | None) -> None:
-    """Rename to a name that must not exist. Where the file system has no hard links, an empty file holds the name first."""
+    """Rename to a name that must not exist; without hard links, an empty file claims the name first."""
     try:
         os.link(name, path, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
         os.unlink(name, dir_fd=directory)
@@ -256,7 +256,7 @@ def put_json(path: str, value: dict[str, Any]) -> None:
 
 
 def replace_json(path: str, value: dict[str, Any], *, sort_keys: bool = False) -> None:
-    """Replace the JSON document at a path at once, flushed; keys stay in the order given unless they are to be sorted."""
+    """Replace a JSON file atomically and flush it; keys keep their order unless sorted."""
     write_atomic(path, _json(value, sort_keys=sort_keys), sync=os.fsync)
 
 

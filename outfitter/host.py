@@ -45,7 +45,7 @@ class StepNote(NamedTuple):
     ended_ns: int
 
 
-class Seen(NamedTuple):
+class DurableState(NamedTuple):
     """A durable file as it is now, symlinks followed: real path, digest, size in bytes, permission bits, identity."""
 
     path: str
@@ -124,7 +124,7 @@ class Projecting(Protocol):
         """Make a symlink at `path`."""
         ...
 
-    def copy(self, source: str, path: str, executable: bool) -> tuple[Row, Seen]:
+    def copy(self, source: str, path: str, executable: bool) -> tuple[Row, DurableState]:
         """Copy a file and hash it in one pass; return the copy's row and the source as it was read (symlinks followed)."""
         ...
 
@@ -148,7 +148,7 @@ class Projecting(Protocol):
         """Return the sorted names in a durable directory, directories with a trailing slash; () if there is none."""
         ...
 
-    def look(self, path: str) -> Seen | None:
+    def look(self, path: str) -> DurableState | None:
         """Return a durable file as it is now, None if there is none."""
         ...
 
@@ -181,10 +181,17 @@ class Replacement(NamedTuple):
     keep_mtime: bool
 
 
+class WriteFailure(NamedTuple):
+    """Why a durable file was not written: another program made or changed it (`conflict`), or the system refused (`error`)."""
+
+    kind: Literal["conflict", "error"]
+    reason: str
+
+
 class Durable(Protocol):
     """Look at durable files after a run, and write them safely. Nothing here removes or shortens one."""
 
-    def look(self, path: str, known: Identity | None, digest: bytes | None) -> Seen | None:
+    def look(self, path: str, known: Identity | None, digest: bytes | None) -> DurableState | None:
         """Return the file as it is now, None if absent; it is not read if `known` still vouches for `digest`."""
         ...
 
@@ -192,15 +199,15 @@ class Durable(Protocol):
         """Return the bytes of a small regular file (10 MB at most), symlinks followed."""
         ...
 
-    def replace(self, wanted: Sequence[Replacement]) -> Sequence[str]:
-        """Replace files atomically; return "" or the reason for each one that could not be replaced.
+    def replace(self, wanted: Sequence[Replacement]) -> Sequence[WriteFailure | None]:
+        """Replace files atomically; return None or the failure for each.
 
         Each goes to an exclusive temporary next to the final target, its mode set before the first byte; all are flushed at
         once; then one by one is checked again and renamed (or linked, for a new file). `flush` makes the names last.
         """
         ...
 
-    def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> str:
+    def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> WriteFailure | None:
         """Do the same for bytes in memory; `expected` None: the target must be absent; `mode` None keeps the target's."""
         ...
 
@@ -216,8 +223,8 @@ class Durable(Protocol):
         """Return (projected is empty or a strict prefix of durable, durable is a prefix of projected)."""
         ...
 
-    def flush(self) -> str:
-        """Flush each directory written to so far, once; return "" or the reason of the first failure."""
+    def flush(self) -> WriteFailure | None:
+        """Flush each directory written to so far, once; return the first failure, its reason led by the directory."""
         ...
 
     def tidy(self, target: str) -> None:

@@ -18,7 +18,7 @@ from outfitter.railway import Effect, Outcome, attempt, done, failed, fold, guar
 
 P = ParamSpec("P")
 A = TypeVar("A")
-Ending = Literal["removed", "saved", "unsaved"]
+ChangeOutcome = Literal["removed", "saved", "unsaved"]
 _SAVED = ("adopted", "bridged", "persisted")
 _SHOWN = 5
 
@@ -31,7 +31,7 @@ class Recovered(NamedTuple):
     """
 
     record: Record
-    ending: Ending
+    ending: ChangeOutcome
     settlement: Settlement = Settlement()
     notices: tuple[Notice, ...] = ()
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from returns.result import Success
 
-from outfitter.bridge.context import Aftermath, Item, aftermath
-from outfitter.bridge.notices import kept_notice, policy_notices, trouble_notices
+from outfitter.bridge.context import BridgeContext, FileResult, bridge_context
+from outfitter.bridge.notices import failure_notices, kept_notice, policy_notices
 from outfitter.host import Settling
 from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Change, Settlement, Snapshot
@@ -20,7 +20,7 @@ from outfitter.model.projection import Bridge, Record, State
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.run.ownership import ground, zones
+from outfitter.run.ownership import index_paths, owner_of
 
 
 def bridge(
@@ -31,23 +31,23 @@ def bridge(
     actual: Snapshot,
     changes: tuple[Change, ...],
 ) -> Effect[Settlement]:
-    """Give every change its ending (spec/50); total: one file's failure never stops the others. `settings` None: recovery."""
+    """Give every change its outcome (spec/50); total: one file's failure never stops the others. `settings` None: recovery."""
 
     def settle() -> Outcome[Settlement]:
-        after = aftermath(using.durable, record, baseline, actual)
+        context = bridge_context(using.durable, record, baseline, actual)
         bridged, linked, prompted = _sorted_out(record, changes)
-        items = [*_bridge(using, after, bridged), *_adopt(after, linked)]
-        items += _rewrite(after)
+        items = [*_bridge(using, context, bridged), *_adopt(context, linked)]
+        items += _rewrite(context)
         if prompted and settings is not None and record.interactive:
             from outfitter.bridge.prompt import ask_all
 
-            asked = ask_all(using, settings, after, prompted)
+            asked = ask_all(using, settings, context, prompted)
             items += asked.items
             told = (*asked.notices, *_flushed(using))
             return Success(
-                _beside(using, record, baseline, actual, _settlement(after, changes, items, told, asked.keys))
+                _beside(using, record, baseline, actual, _settlement(context, changes, items, told, asked.keys))
             )
-        settled = _settlement(after, changes, items, _flushed(using))
+        settled = _settlement(context, changes, items, _flushed(using))
         return Success(_beside(using, record, baseline, actual, settled))
 
     return attempt("settle what the run wrote", settle)
@@ -64,11 +64,11 @@ def _beside(using: Settling, record: Record, baseline: Snapshot, actual: Snapsho
     except OSError:
         found = ()
     if found:
-        from outfitter.bridge.notices import beside_notice, written
+        from outfitter.bridge.notices import stray_notice, written_strays
 
-        found = written(using.durable, record, baseline, found)
+        found = written_strays(using.durable, record, baseline, found)
         if found:
-            notice = beside_notice(record, found, gone)
+            notice = stray_notice(record, found, gone)
             return settled._replace(notices=(notice, *settled.notices), saved=False)
     if not gone:
         return settled
@@ -78,26 +78,27 @@ def _beside(using: Settling, record: Record, baseline: Snapshot, actual: Snapsho
 
 def _flushed(using: Settling) -> tuple[Notice, ...]:
     try:
-        why = using.durable.flush()
+        failure = using.durable.flush()
+        reason = failure.reason if failure else ""
     except OSError as error:
-        why = os_error_text(error)
-    if not why:
+        reason = os_error_text(error)
+    if not reason:
         return ()
-    return (Notice("warning", "not-flushed", f"saved, but it might not outlive a power cut: {why}"),)
+    return (Notice("warning", "not-flushed", f"saved, but it might not outlive a power cut: {reason}"),)
 
 
 def _sorted_out(
     record: Record, changes: tuple[Change, ...]
 ) -> tuple[dict[Bridge, list[Change]], dict[State, list[Change]], dict[State, list[Change]]]:
     """The changes that somebody must carry: by bridge, by linked state path, by state path to ask about."""
-    held = zones(record)
+    held = index_paths(record)
     bridged: dict[Bridge, list[Change]] = {}
     linked: dict[State, list[Change]] = {}
     prompted: dict[State, list[Change]] = {}
     for change in changes:
         if change.zone != "declared":
             continue
-        at = ground(held, change.path)
+        at = owner_of(held, change.path)
         if at.bridge:
             bridged.setdefault(at.bridge, []).append(change)
         elif at.state and change.strategy == "symlink":
@@ -107,53 +108,53 @@ def _sorted_out(
     return bridged, linked, prompted
 
 
-def _bridge(using: Settling, after: Aftermath, bridged: dict[Bridge, list[Change]]) -> Iterator[Item]:
+def _bridge(using: Settling, context: BridgeContext, bridged: dict[Bridge, list[Change]]) -> Iterator[FileResult]:
     for rule, changes in bridged.items():
         if rule.rule == "sessions":
             from outfitter.bridge.sessions import merge_sessions
 
             progress = using.user.progress("saving session history")
-            yield from merge_sessions(after, rule, changes, using.files.real, progress)
+            yield from merge_sessions(context, rule, changes, using.files.real, progress)
         elif rule.rule == "credentials":
             from outfitter.bridge.credentials import carry_credentials
 
-            yield from (carry_credentials(after, rule, change) for change in changes)
+            yield from (carry_credentials(context, rule, change) for change in changes)
         elif rule.rule == "member":
             from outfitter.bridge.account import merge_member
 
-            yield from (merge_member(after, rule, change) for change in changes)
+            yield from (merge_member(context, rule, change) for change in changes)
 
 
-def _adopt(after: Aftermath, linked: dict[State, list[Change]]) -> Iterator[Item]:
+def _adopt(context: BridgeContext, linked: dict[State, list[Change]]) -> Iterator[FileResult]:
     if any(change.outcome != "durable" for changes in linked.values() for change in changes):
         from outfitter.bridge.adoption import adopt
 
         for state, changes in linked.items():
-            yield from adopt(after, state, changes)
+            yield from adopt(context, state, changes)
 
 
-def _rewrite(after: Aftermath) -> Iterator[Item]:
-    for rule in after.record.bridges:
+def _rewrite(context: BridgeContext) -> Iterator[FileResult]:
+    for rule in context.record.bridges:
         if rule.rule == "rewrite":
             from outfitter.bridge.registry import rewrite
 
-            yield from rewrite(after, rule)
+            yield from rewrite(context, rule)
 
 
 def _settlement(
-    after: Aftermath,
+    context: BridgeContext,
     changes: tuple[Change, ...],
-    items: Iterable[Item],
+    items: Iterable[FileResult],
     notices: tuple[Notice, ...] = (),
     asked: frozenset[str] = frozenset(),
 ) -> Settlement:
     items = tuple(items)
-    endings = {item.path: item.ending for item in items}
+    endings = {item.path: item.outcome for item in items}
     ended = tuple(change._replace(outcome=endings.get(change.path, change.outcome)) for change in changes)
     told = (
         *notices,
-        *trouble_notices(after.record, items),
-        *kept_notice(after, items),
-        *policy_notices(after.record, ended, asked),
+        *failure_notices(context.record, items),
+        *kept_notice(context, items),
+        *policy_notices(context.record, ended, asked),
     )
     return Settlement(ended, told, all(item.saved for item in items))

@@ -14,10 +14,10 @@ from blake3 import blake3
 from returns.result import Success
 
 from outfitter.fingerprint.tree import Rows, compare, join, pack
-from outfitter.model.outcome import Change, ChangeKind, Ending, Row, Snapshot, path_bytes, path_text
+from outfitter.model.outcome import Change, ChangeKind, ChangeOutcome, Row, Snapshot, path_bytes, path_text
 from outfitter.model.projection import Record
 from outfitter.railway import Outcome
-from outfitter.run.ownership import Ground, ground, zones
+from outfitter.run.ownership import Owner, index_paths, owner_of
 
 _SPECIAL = {blake3(kind.encode()).digest(): kind for kind in ("fifo", "socket", "block", "char")}
 _REGULAR = "fx"
@@ -30,17 +30,17 @@ def diff(record: Record, baseline: Snapshot, actual: Snapshot) -> Outcome[tuple[
 
     An added or deleted directory is named only where nothing below it is: its content tells the rest.
     """
-    held = zones(record)
+    held = index_paths(record)
     linked = frozenset(_linked_files(record, baseline))
     before, after = _picked(baseline.durable, linked), _picked(actual.durable, linked)
     changes: dict[bytes, Change] = {}
     for path, old, new in _telling(list(compare(baseline.tree, actual.tree))):
         name = path_text(path)
-        changes[path] = _change(name, ground(held, name), old, new, before.get(path))
+        changes[path] = _change(name, owner_of(held, name), old, new, before.get(path))
     for path in linked:
         one, other = before.get(path), after.get(path)
         if path not in changes and one and (one.digest != other.digest if other else True):
-            changes[path] = _written_through(path_text(path), ground(held, path_text(path)), one, other)
+            changes[path] = _written_through(path_text(path), owner_of(held, path_text(path)), one, other)
     return Success(tuple(changes[path] for path in sorted(changes)))
 
 
@@ -60,7 +60,7 @@ def _telling(differences: list[Difference]) -> Iterator[Difference]:
             yield path, old, new
 
 
-def _change(path: str, ground: Ground, old: Row | None, new: Row | None, behind: Row | None) -> Change:
+def _change(path: str, ground: Owner, old: Row | None, new: Row | None, behind: Row | None) -> Change:
     kind = change_kind(old, new)
     sized = behind or old
     return Change(
@@ -89,7 +89,7 @@ def change_kind(old: Row | None, new: Row | None) -> ChangeKind:
     return "modified" if {old.tag, new.tag} == {"d", "u"} else "kind"
 
 
-def policy(ground: Ground, kind: ChangeKind, new: Row | None) -> Ending:
+def policy(ground: Owner, kind: ChangeKind, new: Row | None) -> ChangeOutcome:
     """What the strategy does to a change, before the bridge has tried it: what cannot be carried over is discarded."""
     if ground.strategy == "discard":
         return "discarded"
@@ -112,7 +112,7 @@ def _note(new: Row | None) -> str:
     return f"link to {path_text(new.target)}" if new.tag == "l" else new.note
 
 
-def _written_through(path: str, ground: Ground, one: Row, other: Row | None) -> Change:
+def _written_through(path: str, ground: Owner, one: Row, other: Row | None) -> Change:
     kind: ChangeKind = "modified" if other else "deleted"
     after = other.size if other else None
     return Change(path, kind, ground.zone, ground.state_path, ground.strategy, "durable", one.size, after)

@@ -17,7 +17,7 @@ from outfitter.host import Durable, Trees
 from outfitter.model.outcome import GRANULARITY_NS, Row, Snapshot, path_bytes, path_text
 from outfitter.model.projection import Record, State
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.run.ownership import Zones, ground, zones
+from outfitter.run.ownership import PathIndex, index_paths, owner_of
 
 
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
@@ -42,7 +42,7 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
 
     Whole directories are looked at at once, for there may be a hundred thousand files; links are followed one by one.
     """
-    held = zones(record)
+    held = index_paths(record)
     single: dict[str, Row | None] = {state.key: None for state in record.states if _wanted(state)}
     alone = {path_bytes(posixpath.dirname(path)) for path in (*held.files, *held.bridges, *held.entries)}
     seeded: dict[tuple[str, str], dict[bytes, Folder]] = {}
@@ -75,12 +75,12 @@ def _wanted(state: State) -> bool:
     return bool(state.durable) and not state.key.endswith("/") and state.handling != "discard"
 
 
-def _tree_of(held: Zones, path: str) -> tuple[str, str]:
+def _tree_of(held: PathIndex, path: str) -> tuple[str, str]:
     """The durable directory that a path was seeded from and the prefix that stands for it; ("", "") for a file on its own.
 
     Sessions are seeded one project at a time, and that project's directory may itself be a link.
     """
-    at = ground(held, path)
+    at = owner_of(held, path)
     if at.bridge and at.bridge.path.endswith("/"):
         project = path[len(at.bridge.path) :].split("/", 1)[0]
         prefix = f"{at.bridge.path}{project}/" if project else at.bridge.path
@@ -90,9 +90,9 @@ def _tree_of(held: Zones, path: str) -> tuple[str, str]:
     return "", ""
 
 
-def _place(held: Zones, path: str) -> str:
+def _place(held: PathIndex, path: str) -> str:
     """Where the durable counterpart of a path is; "" for none."""
-    at = ground(held, path)
+    at = owner_of(held, path)
     key, durable = (
         (at.bridge.path, at.bridge.durable)
         if at.bridge
@@ -103,8 +103,8 @@ def _place(held: Zones, path: str) -> str:
     return posixpath.join(durable, path[len(key) :]) if durable and key.endswith("/") else durable
 
 
-def _look(durable: Durable, held: Zones, path: str, known: Row | None, since_ns: int) -> Iterator[Row]:
-    """One durable file as it is now. What is known of it counts only if it is older than this launch (spec/60, "Warm comparison and the racy rule")."""
+def _look(durable: Durable, held: PathIndex, path: str, known: Row | None, since_ns: int) -> Iterator[Row]:
+    """Yield a durable file as it is now; what is known of it counts only if it is older than this launch."""
     place = _place(held, path)
     if not place:
         return

@@ -22,8 +22,8 @@ from outfitter.model.projection import Facts, Prepared, Projected, ProjectionPla
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings, Strategies
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.run.materialize import Made, durable_targets, place_states, plant_seeds, write_plan
-from outfitter.run.plan_checks import faults
+from outfitter.run.materialize import ProjectionBuilder, durable_targets
+from outfitter.run.plan_checks import violations
 from outfitter.run.record import record_of
 
 
@@ -45,7 +45,7 @@ def plan_projection(
 
 
 def _admit(adapter: Adapter, composition: Composition, facts: Facts, plan: ProjectionPlan) -> Outcome[ProjectionPlan]:
-    wrong = faults(plan)
+    wrong = violations(plan)
     if wrong:
         hint = "rename what makes the path: an overlay file, a skill, a command or a subagent"
         return Failure(CompositionFailed(f"{adapter.id}: {'; '.join(wrong)}", hint))
@@ -93,16 +93,16 @@ def project(projecting: Projecting, terminal: Terminal, prepared: Prepared, reco
     """
 
     def build(targets: Mapping[str, str]) -> Projected:
-        made, plan = Made([], [], [], []), prepared.plan
+        plan, builder = prepared.plan, ProjectionBuilder(projecting, record, terminal)
         projecting.make_directory(record.projection)
-        write_plan(projecting, plan, record, made)
-        place_states(projecting, record, targets, made)
-        plant_seeds(projecting, terminal, plan.seeds, record, made)
-        projected = made.projected(record)
+        builder.write_plan(plan)
+        builder.place_states(targets)
+        builder.plant_seeds(plan.seeds)
+        projected = builder.projected()
         if record.retained:
-            from outfitter.run.baseline_texts import keep_originals
+            from outfitter.run.baseline_texts import keep_baseline_texts
 
-            keep_originals(projecting, plan, record, projected.rows, projected.durable)
+            keep_baseline_texts(projecting, plan, record, projected.rows, projected.durable)
         return projected
 
     return attempt("make the projection", lambda: durable_targets(projecting, record).map(build))

@@ -1,1 +1,1 @@
-"""After the run: what each bridge does with what the harness wrote (spec/50); effects only through `Settling`."""
+"""After the run: carry what the harness wrote to durable files (spec/50)."""

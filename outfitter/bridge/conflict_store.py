@@ -1,7 +1,7 @@
-"""Contents that could not become durable, kept under `conflicts/<run id>/` until somebody takes or drops them (spec/50).
+"""The conflict store: `conflicts/<run id>/` holds what could not become durable (spec/50).
 
-Each is a file named by 12 hex digits of what it is (its path and bytes, so that the same one is kept once) beside a small
-JSON index of the same name. Everything is 0600 in 0700.
+Each content is a file named by 12 hex digits of its path and bytes, so that the same one is stored once, with a small JSON index
+of the same name. Everything is 0600 in 0700. Both files are flushed: the run directory they come from is removed.
 """
 
 import json
@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-from outfitter.atomic import Beside, hold, open_directory
+from outfitter.atomic import AtomicFile, hold, open_directory
 from outfitter.fs import NEW, copy_bytes, open_regular, temporary_name, write_atomic
 from outfitter.host import Unsaved
 
 _CONTENT = re.compile(r"[0-9a-f]{12}")
 
 
-class Kept(NamedTuple):
-    """One kept content. `place` is its absolute file, `size` in bytes, `kept_ns` when it was kept (wall clock).
+class Conflict(NamedTuple):
+    """A stored content.
 
-    `member` as in `Unsaved`.
+    `place` is its absolute file, `size` in bytes, `kept_ns` when it was stored (wall clock). `member` as in `Unsaved`.
     """
 
     id: str
@@ -39,20 +39,20 @@ class Kept(NamedTuple):
     member: str = ""
 
 
-def keep(conflicts: str, source: str, unsaved: Unsaved, flush: Callable[[int], None] = os.fsync) -> str:
-    """Copy `source` under `conflicts`; the absolute path of the copy. The same content for the same path is kept once."""
+def store(conflicts: str, source: str, unsaved: Unsaved, flush: Callable[[int], None] = os.fsync) -> str:
+    """Copy `source` into the store `conflicts`; return the absolute path of the copy."""
     directory = open_directory(os.path.join(conflicts, unsaved.run_id), flush)
     try:
-        Beside.tidy(os.path.join(conflicts, unsaved.run_id))
-        name = _keep_content(directory, source, unsaved, flush)
-        _keep_index(directory, name, unsaved, flush)
+        AtomicFile.tidy(os.path.join(conflicts, unsaved.run_id))
+        name = _store_content(directory, source, unsaved, flush)
+        _store_index(directory, name, unsaved, flush)
         flush(directory)
     finally:
         os.close(directory)
     return os.path.join(conflicts, unsaved.run_id, name)
 
 
-def _keep_content(directory: int, source: str, unsaved: Unsaved, flush: Callable[[int], None]) -> str:
+def _store_content(directory: int, source: str, unsaved: Unsaved, flush: Callable[[int], None]) -> str:
     descriptor, status = open_regular(source)
     temporary = temporary_name()
     try:
@@ -75,7 +75,7 @@ def _keep_content(directory: int, source: str, unsaved: Unsaved, flush: Callable
     return name
 
 
-def _keep_index(directory: int, name: str, unsaved: Unsaved, flush: Callable[[int], None]) -> None:
+def _store_index(directory: int, name: str, unsaved: Unsaved, flush: Callable[[int], None]) -> None:
     if _exists(directory, name + ".json"):
         return
     fields = {**unsaved._asdict(), "kept_ns": time.time_ns()}
@@ -92,19 +92,19 @@ def _exists(directory: int, name: str) -> bool:
     return True
 
 
-def kept(conflicts: str) -> tuple[Kept, ...]:
-    """Everything kept, oldest first; a content whose index is missing or damaged is listed with what is known."""
-    found = [
+def stored_conflicts(conflicts: str) -> tuple[Conflict, ...]:
+    """Return everything stored, oldest first; without a valid index, what can be told."""
+    entries = [
         _entry(conflicts, run, name)
         for run in _names(conflicts)
         for name in _names(os.path.join(conflicts, run))
         if _CONTENT.fullmatch(name)
     ]
-    return tuple(sorted((entry for entry in found if entry), key=lambda entry: (entry.kept_ns, entry.id)))
+    return tuple(sorted((entry for entry in entries if entry), key=lambda entry: (entry.kept_ns, entry.id)))
 
 
 def totals(conflicts: str) -> tuple[int, int]:
-    """How many contents are kept, and how many bytes they hold."""
+    """Return how many contents are stored, and their bytes."""
     count = size = 0
     for run in _names(conflicts):
         for name in _names(os.path.join(conflicts, run)):
@@ -115,8 +115,8 @@ def totals(conflicts: str) -> tuple[int, int]:
     return count, size
 
 
-def drop(entry: Kept) -> None:
-    """Take a kept content and its index away, and its run's folder once that is empty."""
+def drop(entry: Conflict) -> None:
+    """Remove a stored content and its index, and the directory of its run once that is empty."""
     os.unlink(entry.place)
     with suppress(OSError):
         os.unlink(entry.place + ".json")
@@ -124,29 +124,29 @@ def drop(entry: Kept) -> None:
         os.rmdir(os.path.dirname(entry.place))
 
 
-def _entry(conflicts: str, run: str, name: str) -> Kept | None:
+def _entry(conflicts: str, run: str, name: str) -> Conflict | None:
     place = os.path.join(conflicts, run, name)
     try:
         status = os.lstat(place)
     except OSError:
         return None
     index = _index(place + ".json")
-    durable = _said(index, "durable", "")
-    return Kept(
+    durable = _text_of(index, "durable", "")
+    return Conflict(
         id=name,
         run_id=run,
         place=place,
-        path=_said(index, "path", "?"),
+        path=_text_of(index, "path", "?"),
         durable=durable if os.path.isabs(durable) else "",
-        reason=_said(index, "reason", "its index is lost"),
+        reason=_text_of(index, "reason", "its index is lost"),
         credential=index.get("credential") is not False,
         size=status.st_size,
         kept_ns=index["kept_ns"] if isinstance(index.get("kept_ns"), int) else status.st_mtime_ns,
-        member=_said(index, "member", ""),
+        member=_text_of(index, "member", ""),
     )
 
 
-def _said(index: dict[str, Any], name: str, otherwise: str) -> str:
+def _text_of(index: dict[str, Any], name: str, otherwise: str) -> str:
     value = index.get(name)
     return value if isinstance(value, str) else otherwise
 

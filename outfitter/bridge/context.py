@@ -1,4 +1,4 @@
-"""What every bridge works on: the run's record, the trees before and after, and what came of one path. Pure but for `keep`."""
+"""What every bridge works on, and what it returns for each path. Effects only through `Durable`."""
 
 import json
 import posixpath
@@ -8,18 +8,22 @@ from typing import Any, Literal, NamedTuple
 from outfitter.fingerprint.tree import Folder, pack
 from outfitter.host import Durable, Unsaved
 from outfitter.model.errors import os_error_text
-from outfitter.model.outcome import Change, Ending, Row, Snapshot, path_bytes, path_text
+from outfitter.model.outcome import Change, ChangeOutcome, Row, Snapshot, path_bytes, path_text
 from outfitter.model.projection import Record
 
 Find = Callable[[str], Row | None]
 Topic = Literal["session history", "credentials", "account", "replaced link", "persisted change", "plugin registry"]
-# conflict: both sides changed. cut: a log came back shortened. refused: nothing to carry. failed: could not be written.
-# odd: no regular file, so no rule to copy it by.
-Trouble = Literal["", "conflict", "cut", "refused", "failed", "odd"]
+# conflict: both sides changed. truncated: a log came back shorter. refused: nothing to carry. failed: could not be written.
+# unsupported-type: not a regular file, so there is no rule to copy it by.
+FailureKind = Literal["", "conflict", "truncated", "refused", "failed", "unsupported-type"]
 
 
-class Aftermath(NamedTuple):
-    """A run that ended. `seeded` finds a path's row in the baseline, `behind` its durable counterpart's at launch, `now` today's."""
+class BridgeContext(NamedTuple):
+    """A run that ended, with its trees.
+
+    For a projection-relative path, `seeded` finds the row of the baseline, `behind` that of the durable file at launch, `now` that
+    of the projection after the run.
+    """
 
     durable: Durable
     record: Record
@@ -28,30 +32,30 @@ class Aftermath(NamedTuple):
     now: Find
 
     def source(self, path: str) -> str:
-        """Where the projected file is."""
+        """Return the absolute path of a projected file."""
         return posixpath.join(self.record.projection, path)
 
 
-class Item(NamedTuple):
-    """What became of one path: its ending, and where there was trouble what kind, why, and where the content was kept.
+class FileResult(NamedTuple):
+    """What became of one path: its outcome and, if it could not be carried, why.
 
-    `target` is the durable place it belongs to, where there is one.
-    `saved` False: the only copy is the projection's.
+    `failure` is the kind, `reason` the words, `kept` the path in the conflict store, `target` the durable path. `saved` False:
+    the only copy is the projection's.
     """
 
     path: str
-    ending: Ending
+    outcome: ChangeOutcome
     topic: Topic = "session history"
-    trouble: Trouble = ""
+    failure: FailureKind = ""
     reason: str = ""
     kept: str = ""
     target: str = ""
     saved: bool = True
 
 
-def aftermath(durable: Durable, record: Record, baseline: Snapshot, actual: Snapshot) -> Aftermath:
-    """Gather what the bridges need; nothing is read from disk."""
-    return Aftermath(
+def bridge_context(durable: Durable, record: Record, baseline: Snapshot, actual: Snapshot) -> BridgeContext:
+    """Return what the bridges need; nothing is read from disk."""
+    return BridgeContext(
         durable,
         record,
         finder(baseline.tree.rows),
@@ -61,7 +65,7 @@ def aftermath(durable: Durable, record: Record, baseline: Snapshot, actual: Snap
 
 
 def finder(rows: Sequence[Row]) -> Find:
-    """Look rows up by path: packed on the first question at all, each directory's names indexed on the first about it."""
+    """Return a lookup of rows by path, which packs and indexes them as far as they are asked for."""
     folders: dict[bytes, Folder] = {}
     indexed: dict[bytes, dict[bytes, int]] = {}
 
@@ -80,20 +84,23 @@ def finder(rows: Sequence[Row]) -> Find:
     return find
 
 
-def odd(after: Aftermath, change: Change, topic: Topic, reason: str, key: str) -> Item:
-    """What is no regular file where one was to be carried; `key` is its declared path.
+def unsupported_type(context: BridgeContext, change: Change, topic: Topic, reason: str, key: str) -> FileResult:
+    """Return the result for what is not a regular file; `key` is its declared path.
 
-    A fifo or a socket holds nothing. A directory, or a link to something else that this run wrote, may be the only way to it:
-    then the projection must stay.
+    A fifo or a socket holds nothing. A directory, or a symlink to something else that this run wrote, may be the only way to
+    it: then the projection must stay.
     """
-    now = after.now(change.path)
-    stranded = now is not None and (now.tag in "du" or (now.tag == "l" and _leads_to_loss(after, now, key)))
-    return Item(change.path, "discarded", topic, "odd", reason, saved=not stranded)
+    now = context.now(change.path)
+    stranded = now is not None and (now.tag in "du" or (now.tag == "l" and _leads_to_loss(context, now, key)))
+    return FileResult(change.path, "discarded", topic, "unsupported-type", reason, saved=not stranded)
 
 
-def _leads_to_loss(after: Aftermath, link: Row, key: str) -> bool:
-    """Whether a link leads to an entry of the projection that `key`, if that is a directory, does not carry for itself."""
-    root, at = after.record.projection, posixpath.join(after.record.projection, path_text(posixpath.dirname(link.path)))
+def _leads_to_loss(context: BridgeContext, link: Row, key: str) -> bool:
+    """Return whether a symlink leads to a projected entry that is not carried by `key` anyway."""
+    root, at = (
+        context.record.projection,
+        posixpath.join(context.record.projection, path_text(posixpath.dirname(link.path))),
+    )
     target = posixpath.normpath(posixpath.join(at, path_text(link.target)))
     if not target.startswith(root + "/"):
         return False
@@ -102,30 +109,34 @@ def _leads_to_loss(after: Aftermath, link: Row, key: str) -> bool:
         return False
     names = inner.split("/")
     for depth in range(1, len(names) + 1):
-        row = after.now("/".join(names[:depth]))
+        row = context.now("/".join(names[:depth]))
         if row is None or row.tag == "l":
             return row is not None
     return True
 
 
-def keep(after: Aftermath, item: Item, target: str, credential: bool = False, member: str = "") -> Item:
-    """Keep the projected content of an item in trouble under `conflicts/`; where even that fails, the projection must stay."""
-    item = item._replace(target=target)
-    unsaved = Unsaved(after.record.run_id, item.path, item.reason, target, credential, member)
+def store_conflict(
+    context: BridgeContext, result: FileResult, target: str, credential: bool = False, member: str = ""
+) -> FileResult:
+    """Store the projected content of a failed result; if that fails, too, the projection must stay."""
+    result = result._replace(target=target)
+    unsaved = Unsaved(context.record.run_id, result.path, result.reason, target, credential, member)
     try:
-        return item._replace(kept=after.durable.keep(after.source(item.path), unsaved))
+        return result._replace(kept=context.durable.keep(context.source(result.path), unsaved))
     except OSError as error:
-        return item._replace(reason=f"{item.reason}; not kept either: {os_error_text(error)}", saved=False)
+        return result._replace(
+            reason=f"{result.reason}; it could not be stored either: {os_error_text(error)}", saved=False
+        )
 
 
 def parsed(content: bytes) -> Any:
-    """A JSON value, a byte-order mark before it allowed; None for anything else."""
+    """Return a JSON value, a byte-order mark allowed; None for anything else."""
     try:
         return json.loads(content.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
     except (ValueError, RecursionError):
         return None
 
 
-def unreadable(change: Change, topic: Topic) -> Item:
-    """An entry that should have been carried over, but could not be read: it stays in the projection."""
-    return Item(change.path, "unreadable", topic, "failed", change.note or "could not be read", saved=False)
+def unreadable(change: Change, topic: Topic) -> FileResult:
+    """Return the result for an entry that could not be read: it stays in the projection."""
+    return FileResult(change.path, "unreadable", topic, "failed", change.note or "could not be read", saved=False)

@@ -1,7 +1,8 @@
-"""Durable files after a run: looked at, and replaced so that neither a kill nor another writer can lose a byte (spec/50).
+"""Look at durable files and replace them; neither a kill nor another writer loses a byte (spec/50).
 
-Every write goes to an exclusive temporary beside the final target; links on the way are followed and stay. Nothing here
-removes or shortens a durable path: the only names ever unlinked are our own temporaries.
+Every write goes to an exclusive temporary next to the final target; symlinks on the way are followed and stay. Each temporary is
+flushed before it gets its name, and each directory once at the end. Nothing here removes or shortens a durable file: only our
+own temporaries are ever unlinked.
 """
 
 import errno
@@ -11,27 +12,35 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from outfitter.atomic import LOCK_SECONDS, Beside, flush_path
-from outfitter.bridge.conflict_store import keep, totals
+from outfitter.atomic import LOCK_SECONDS, AtomicFile, flush_path
+from outfitter.bridge.conflict_store import store, totals
 from outfitter.bridge.native_lock import locked
-from outfitter.bridge.threeway import CHANGED, MADE, as_at_launch
+from outfitter.bridge.threeway import as_at_launch
 from outfitter.fs import CHUNK, copy_bytes, digest_of, identity_of, open_regular, read_regular, write_whole
-from outfitter.host import Durable, Replacement, Seen, Unsaved
+from outfitter.host import Durable, DurableState, Replacement, Unsaved, WriteFailure
 from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Identity
 
 # Fewer files than this are flushed one by one; more, so many at once.
 _FEW, _AT_ONCE = 4, 16
 _PRIVATE, _EXECUTABLE = 0o600, 0o700
+_MADE = WriteFailure("conflict", "made meanwhile by another program")
+_CHANGED = WriteFailure("conflict", "changed meanwhile by another program")
 
 
 def real_durable(state_root: str, flush: Callable[[int], None] = os.fsync) -> Durable:
-    """The durable side of this machine; `state_root` is Outfitter's state directory, `flush` makes a descriptor's data last."""
+    """Return the durable side of this machine.
+
+    `state_root` is Outfitter's state directory; `flush` flushes a descriptor to the disk.
+    """
     return _RealDurable(state_root, flush)
 
 
 def prefix(projected: str, durable: str, seeded_size: int) -> tuple[bool, bool]:
-    """(projected is empty or a strict prefix of durable, durable is a prefix of projected); a projected file of the seeded size or more is no cut."""
+    """Return (projected is empty or a strict prefix of durable, durable is a prefix of projected).
+
+    Both are False for a projected file of at least the seeded size (bytes), which was not truncated.
+    """
     one, status = open_regular(projected)
     try:
         if status.st_size >= seeded_size:
@@ -59,26 +68,29 @@ def _begin_alike(one: int, other: int, size: int) -> bool:
 
 
 class _Begun(NamedTuple):
-    """A temporary with its bytes: the target's real path, what that must hold, and the temporary."""
+    """A write in progress: the target's real path, the digest it must have, and the filled temporary."""
 
     real: str
     expected: bytes | None
-    beside: Beside
+    file: AtomicFile
 
 
-class _Writer:
-    """Looks and writes, and remembers what it looked at, so that an untouched file is not read again before it is replaced."""
+class _DurableWriter:
+    """Looks and writes.
+
+    State: what was looked at (not read again while unchanged), and which directories were tidied, written to or found locked.
+    """
 
     def __init__(self, flush: Callable[[int], None]) -> None:
         self._flush = flush
         self._looked: dict[str, tuple[Identity, bytes, int]] = {}
         self._tidied: set[str] = set()
         self._written: dict[str, None] = {}
-        # Folders whose lock somebody held for longer than we wait: asked again, but not waited for again.
+        # Directories locked by another process for longer than we wait: tried again, but without waiting.
         self._held: set[str] = set()
 
-    def look(self, path: str, known: Identity | None, digest: bytes | None) -> Seen | None:
-        """The file as it is now, links followed; a directory or a special file raises."""
+    def look(self, path: str, known: Identity | None, digest: bytes | None) -> DurableState | None:
+        """Return the file as it is now, symlinks followed. Raises `OSError` unless it is a regular file."""
         real = os.path.realpath(path)
         moment = time.time_ns()
         try:
@@ -91,144 +103,152 @@ class _Writer:
             raise OSError(errno.EINVAL, "not a regular file", path)
         if digest is None or known != identity_of(status):
             digest, status = _hash(real)
-        seen = Seen(real, digest, status.st_size, stat.S_IMODE(status.st_mode), identity_of(status))
+        seen = DurableState(real, digest, status.st_size, stat.S_IMODE(status.st_mode), identity_of(status))
         self._looked[real] = (seen.identity, digest, moment)
         return seen
 
-    def replace(self, wanted: Sequence[Replacement]) -> list[str]:
-        """Put copies at their targets; for each "" or why not. All are written before the first is flushed, which costs far less."""
-        begun: list[_Begun | str] = []
+    def replace(self, wanted: Sequence[Replacement]) -> list[WriteFailure | None]:
+        """Put copies at their targets; return None or the failure for each.
+
+        All are written before the first is flushed, which costs far less.
+        """
+        begun: list[_Begun | WriteFailure] = []
         try:
-            for one in wanted:
-                begun.append(self._begin_copy(one))
-            refused = self._flush_all([made.beside.descriptor for made in begun if isinstance(made, _Begun)])
+            for replacement in wanted:
+                begun.append(self._begin_copy(replacement))
+            refused = self._flush_all([write.file.descriptor for write in begun if isinstance(write, _Begun)])
             return [
-                made if isinstance(made, str) else refused.get(made.beside.descriptor) or self._finish(made)
-                for made in begun
+                write if isinstance(write, WriteFailure) else refused.get(write.file.descriptor) or self._finish(write)
+                for write in begun
             ]
         finally:
-            for made in begun:
-                if isinstance(made, _Begun):
-                    made.beside.close()
+            for write in begun:
+                if isinstance(write, _Begun):
+                    write.file.close()
 
-    def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> str:
-        """Put `content` at `target`; "" or why not."""
+    def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> WriteFailure | None:
+        """Put `content` at `target`."""
         begun = self._begin(target, expected, mode, _PRIVATE, lambda out: write_whole(out, content))
-        if isinstance(begun, str):
+        if isinstance(begun, WriteFailure):
             return begun
         try:
-            refused = self._flush_all([begun.beside.descriptor])
-            return next(iter(refused.values()), "") or self._finish(begun)
+            refused = self._flush_all([begun.file.descriptor])
+            return next(iter(refused.values()), None) or self._finish(begun)
         finally:
-            begun.beside.close()
+            begun.file.close()
 
-    def _begin_copy(self, one: Replacement) -> _Begun | str:
+    def _begin_copy(self, replacement: Replacement) -> _Begun | WriteFailure:
         try:
-            descriptor, status = open_regular(one.source)
+            descriptor, status = open_regular(replacement.source)
         except OSError as error:
-            return os_error_text(error)
+            return _refused(error)
         fresh = _EXECUTABLE if status.st_mode & stat.S_IXUSR else _PRIVATE
 
         def fill(out: int) -> None:
             copy_bytes(descriptor, out, status.st_size)
-            if one.keep_mtime:
+            if replacement.keep_mtime:
                 os.utime(out, ns=(status.st_atime_ns, status.st_mtime_ns))
 
         try:
-            return self._begin(one.target, one.expected, one.mode, fresh, fill)
+            return self._begin(replacement.target, replacement.expected, replacement.mode, fresh, fill)
         finally:
             os.close(descriptor)
 
     def _begin(
         self, target: str, expected: bytes | None, mode: int | None, fresh: int, fill: Callable[[int], None]
-    ) -> _Begun | str:
-        """The temporary with its bytes, not flushed yet; or why there is none."""
+    ) -> _Begun | WriteFailure:
+        """Write the temporary, without flushing it yet."""
         real = os.path.realpath(target)
         try:
             patience = 0.0 if os.path.dirname(real) in self._held else LOCK_SECONDS
-            beside = Beside(real, self._flush, patience)
+            file = AtomicFile(real, self._flush, patience)
         except OSError as error:
-            return os_error_text(error)
+            return _refused(error)
         try:
-            beside.begin(mode, fresh)
-            fill(beside.descriptor)
+            file.begin(mode, fresh)
+            fill(file.descriptor)
         except BaseException as error:
-            beside.close()
+            file.close()
             if not isinstance(error, OSError):
                 raise
             if error.errno == errno.EAGAIN:
                 self._held.add(os.path.dirname(real))
-            return os_error_text(error)
-        return _Begun(real, expected, beside)
+            return _refused(error)
+        return _Begun(real, expected, file)
 
-    def _flush_all(self, descriptors: list[int]) -> dict[int, str]:
-        """Flush files, many at a time, so that the file system can do it in one go; the refusals by descriptor."""
+    def _flush_all(self, descriptors: list[int]) -> dict[int, WriteFailure]:
+        """Flush many files at a time, which the file system does in one go; return failures by descriptor."""
 
-        def flush(descriptor: int) -> str:
+        def flush(descriptor: int) -> WriteFailure | None:
             try:
                 self._flush(descriptor)
             except OSError as error:
-                return os_error_text(error)
-            return ""
+                return _refused(error)
+            return None
 
         if len(descriptors) < _FEW:
-            told = [flush(descriptor) for descriptor in descriptors]
+            failures = [flush(descriptor) for descriptor in descriptors]
         else:
             from concurrent.futures import ThreadPoolExecutor
 
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                told = list(pool.map(flush, descriptors))
-        return {descriptor: why for descriptor, why in zip(descriptors, told, strict=True) if why}
+                failures = list(pool.map(flush, descriptors))
+        return {descriptor: failure for descriptor, failure in zip(descriptors, failures, strict=True) if failure}
 
-    def _finish(self, begun: _Begun) -> str:
-        """Rename or link a temporary into place if its target is still what was expected; "" or why not."""
+    def _finish(self, begun: _Begun) -> WriteFailure | None:
+        """Give a temporary its name if the target is still what was expected."""
         try:
-            with begun.beside.alone():
-                why = self._changed(begun.beside, begun.real, begun.expected)
-                if not why:
-                    expected = begun.expected
-                    why = begun.beside.appear() if expected is None else begun.beside.take_over(expected)
+            with begun.file.locked():
+                failure = self._changed(begun)
+                if not failure and begun.expected is None:
+                    failure = None if begun.file.create() else _MADE
+                elif not failure and begun.expected is not None:
+                    failure = None if begun.file.replace(begun.expected) else _CHANGED
         except OSError as error:
-            return os_error_text(error)
+            return _refused(error)
         finally:
             self._looked.pop(begun.real, None)
         self._written[os.path.dirname(begun.real)] = None
-        return {"exists": MADE, "changed": CHANGED}.get(why, why)
+        return failure
 
-    def _changed(self, beside: Beside, real: str, expected: bytes | None) -> str:
-        """Why the target is no longer what was expected; what was looked at and did not move since is not read again."""
-        status = beside.status()
+    def _changed(self, begun: _Begun) -> WriteFailure | None:
+        """Return a failure if the target is not what was expected; one that did not change is not read again."""
+        status = begun.file.status()
         if status is None:
-            return "" if expected is None else "changed"
-        if expected is None:
-            return "exists"
-        known = self._looked.get(real)
-        if known and known[:2] == (identity_of(status), expected) and as_at_launch(known[0], known[2]):
-            return ""
-        return "" if beside.digest() == expected else "changed"
+            return None if begun.expected is None else _CHANGED
+        if begun.expected is None:
+            return _MADE
+        known = self._looked.get(begun.real)
+        if known and known[:2] == (identity_of(status), begun.expected) and as_at_launch(known[0], known[2]):
+            return None
+        return None if begun.file.digest() == begun.expected else _CHANGED
 
     def tidy(self, target: str) -> None:
-        """Take away, once a folder, what a killed launcher left of its own beside a durable path."""
+        """Remove, once per directory, what killed launchers left next to a durable file."""
         directory = os.path.dirname(target)
         if directory not in self._tidied:
             self._tidied.add(directory)
-            Beside.tidy(os.path.dirname(os.path.realpath(target)))
+            AtomicFile.tidy(os.path.dirname(os.path.realpath(target)))
 
-    def flush(self) -> str:
-        """Flush every folder written in so far, once, in the order of the first write; the first refusal, in the system's words."""
-        why = ""
+    def flush(self) -> WriteFailure | None:
+        """Flush every directory written to so far, once, in the order of the first write."""
+        failure: WriteFailure | None = None
         while self._written:
             directory = next(iter(self._written))
             del self._written[directory]
             try:
                 flush_path(directory, self._flush)
             except OSError as error:
-                why = why or f"{directory}: {os_error_text(error)}"
-        return why
+                failure = failure or WriteFailure("error", f"{directory}: {os_error_text(error)}")
+        return failure
 
 
-class _RealDurable(_Writer):
-    """`Durable` of this machine."""
+def _refused(error: OSError) -> WriteFailure:
+    return WriteFailure("error", os_error_text(error))
+
+
+class _RealDurable(_DurableWriter):
+    """`Durable` on this machine."""
 
     read = staticmethod(read_regular)
     prefix = staticmethod(prefix)
@@ -240,7 +260,7 @@ class _RealDurable(_Writer):
 
     def keep(self, source: str, unsaved: Unsaved) -> str:
         """Keep a content in the conflict store, and return its path there."""
-        return keep(self._conflicts, source, unsaved, self._flush)
+        return store(self._conflicts, source, unsaved, self._flush)
 
     def kept(self) -> tuple[int, int]:
         """Return how many contents the conflict store holds, and their bytes."""

@@ -1,4 +1,4 @@
-"""One top-level key of a JSON file edited in place: every other byte, order and spelling stays (spec/40, 006.5.15). Pure."""
+"""Edit one top-level member of a JSON file; every other byte stays (spec/40, 006.5.15). Pure."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ _BLANKS = " \t\n\r"
 
 
 def member_text(content: bytes, member: str) -> str | None:
-    """A top-level member's value exactly as it is spelled, None where there is none or the file is no JSON object."""
+    """Return a top-level member's value as it is spelled, None without one or without a JSON object."""
     text = _text(content)
     spans = None if text is None else root_members(text)
     if text is None or spans is None or member not in spans:
@@ -20,7 +20,7 @@ def member_text(content: bytes, member: str) -> str | None:
 
 
 def edited(content: bytes, member: str, value: str) -> bytes | None:
-    """The file with `member` set to the JSON text `value`; None where it is no JSON object in UTF-8, or it cannot be proved.
+    """Return the file with `member` set to the JSON text `value`; None if that cannot be done safely.
 
     An existing member is replaced where it stands (of a repeated one the last, which is the one that counts); a new one goes
     last, spaced as its neighbours are.
@@ -57,7 +57,7 @@ def _appended(text: str, spans: dict[str, MemberSpan], member: str, value: str) 
 
 
 def _proved(old: str, new: str, member: str, value: str) -> bool:
-    """Whether the new text says what the old one says but for the member, numbers compared as they are spelled."""
+    """Return whether only the member differs between the texts; numbers are compared as they are spelled."""
     try:
         wanted = {**_exact(old), member: _exact(value)}
         return bool(_exact(new) == wanted and list(_exact(new)) == list(wanted))

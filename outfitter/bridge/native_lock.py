@@ -1,4 +1,4 @@
-"""The lock directory of a native program, taken the way that program takes it, and never left behind by a killed launcher (spec/40)."""
+"""Take the lock directory of a native program the way that program does (spec/40)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SETTLED_NS = 1_000_000_000
 
 
 def locked(directory: str, seconds: float) -> Callable[[], None] | None:
-    """Make a lock directory, the way the native programs lock; a release, or None where it was held for all of `seconds`.
+    """Make a lock directory; return its release, or None if it was held for all of `seconds`.
 
-    A lock that Outfitter did not make is never removed, however old. One that a killed launcher left is.
+    A lock that Outfitter did not make is never removed, however old. One left by a killed launcher is.
     """
     end = time.monotonic() + seconds
     while True:
@@ -47,7 +47,7 @@ def locked(directory: str, seconds: float) -> Callable[[], None] | None:
 
 
 def _held(directory: str) -> int:
-    """The new lock's descriptor, flocked; -1 where the file system has no such locks, and then nobody can call it abandoned."""
+    """Return the new lock's descriptor, flocked; -1 if that fails: then nobody can call it abandoned."""
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -58,7 +58,7 @@ def _held(directory: str) -> int:
 
 
 def _abandoned_is_gone(directory: str) -> bool:
-    """Remove a lock that bears our mark, is old enough to have been flocked, and is flocked by nobody."""
+    """Remove a lock with our mark that is old enough to have been flocked, but is not."""
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:

@@ -1,11 +1,11 @@
-"""What the user is told after a run: one notice a kind of trouble, one a state path, however many files there are (spec/50). Pure."""
+"""Notices after a run: one per kind of failure and one per state path, for any number of files. Pure."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from outfitter.bridge.context import Aftermath, Item, Topic, Trouble
+from outfitter.bridge.context import BridgeContext, FailureKind, FileResult, Topic
 from outfitter.host import Durable
 from outfitter.model import wording
 from outfitter.model.outcome import GRANULARITY_NS, Change, Row, Snapshot, path_text
@@ -13,29 +13,31 @@ from outfitter.model.projection import Record
 from outfitter.model.request import Level, Notice
 from outfitter.model.wording import counted
 
-# So many paths stand in a line: every one that must be found again, a few of those that are gone anyway.
+# How many paths a line names: all that must be found again, a few of those that are discarded.
 NAMED, SAMPLED = 100, 5
 LONGEST = 600
 _WATCHED = ("warn", "error", "prompt")
 _TOLD = ("warned", "failed", "unreadable")
 
+# Codes are printed in JSON, and outlive what the kinds are called here.
+FAILURE_CODES: Mapping[FailureKind, str] = {"unsupported-type": "odd", "truncated": "cut"}
 _LOGINS = "; MCP authorisations from this run were not saved either"
 
 
-def trouble_notices(record: Record, items: Iterable[Item]) -> Iterator[Notice]:
-    """One warning a topic and kind of trouble, naming the paths by reason, and where the contents are."""
-    groups: dict[tuple[Topic, Trouble], list[Item]] = {}
+def failure_notices(record: Record, items: Iterable[FileResult]) -> Iterator[Notice]:
+    """Yield one warning per topic and kind of failure: the paths by reason, and where the contents are."""
+    groups: dict[tuple[Topic, FailureKind], list[FileResult]] = {}
     for item in items:
-        if item.trouble:
-            groups.setdefault((item.topic, item.trouble), []).append(item)
-    for (topic, trouble), group in groups.items():
-        yield _trouble(record, topic, trouble, group)
+        if item.failure:
+            groups.setdefault((item.topic, item.failure), []).append(item)
+    for (topic, failure), group in groups.items():
+        yield _failure_notice(record, topic, failure, group)
 
 
-def _trouble(record: Record, topic: Topic, trouble: Trouble, group: list[Item]) -> Notice:
+def _failure_notice(record: Record, topic: Topic, failure: FailureKind, group: list[FileResult]) -> Notice:
     kept = sorted({item.kept.rpartition("/")[0] for item in group if item.kept})
-    text = f"{topic} {'not carried over' if trouble == 'odd' else 'not saved'}: {_by_reason(group)}"
-    if topic == "credentials" and trouble in ("conflict", "failed"):
+    text = f"{topic} {'not carried over' if failure == 'unsupported-type' else 'not saved'}: {_by_reason(group)}"
+    if topic == "credentials" and failure in ("conflict", "failed"):
         text += _LOGINS
     if kept:
         where = group[0].kept if len(group) == 1 else ", ".join(kept)
@@ -45,42 +47,42 @@ def _trouble(record: Record, topic: Topic, trouble: Trouble, group: list[Item]) 
     if stays:
         text += f"; still in {record.projection}"
     hints = ["outfitter conflicts list"] if kept else []
-    hints += [f"{_mending(record, stays)}, then: outfitter recover"] if stays else []
-    return Notice("warning", f"{topic.replace(' ', '-')}-{trouble}", text, "; ".join(hints))
+    hints += [f"{_ways_to_save(record, stays)}, then: outfitter recover"] if stays else []
+    return Notice("warning", f"{topic.replace(' ', '-')}-{FAILURE_CODES.get(failure, failure)}", text, "; ".join(hints))
 
 
-def _mending(record: Record, stays: list[Item]) -> str:
-    """What to do about items whose only copy is in the run directory, so that recovery can save them, or need not."""
+def _ways_to_save(record: Record, stays: list[FileResult]) -> str:
+    """Return what to do about results whose only copy is in the run directory."""
     from shlex import quote
 
-    odd = [item for item in stays if item.trouble == "odd"]
-    shut = [item for item in stays if item.ending == "unreadable"]
-    ways = [f"chmod -R u+rwX {quote(record.projection)}"] if shut else []
-    if odd:
-        places = listed([f"{record.projection}/{item.path}" for item in odd], SAMPLED)
-        ways.append(f"move what you need out of {places}, and remove it there")
-    if len(odd) + len(shut) < len(stays):
-        ways.append("mend the place that it belongs to, or the directory for conflicts")
+    unsupported = [item for item in stays if item.failure == "unsupported-type"]
+    unreadable = [item for item in stays if item.outcome == "unreadable"]
+    ways = [f"chmod -R u+rwX {quote(record.projection)}"] if unreadable else []
+    if unsupported:
+        paths = listed([f"{record.projection}/{item.path}" for item in unsupported], SAMPLED)
+        ways.append(f"move what you need out of {paths}, and remove it there")
+    if len(unsupported) + len(unreadable) < len(stays):
+        ways.append("make its target (or the conflicts directory) writable")
     return "; ".join(ways)
 
 
-def _by_reason(group: list[Item]) -> str:
+def _by_reason(group: list[FileResult]) -> str:
     reasons: dict[str, list[str]] = {}
     for item in sorted(group):
         reasons.setdefault(item.reason, []).append(_place(item))
     return "; ".join(f"{listed(paths, NAMED)} ({reason})" for reason, paths in reasons.items())
 
 
-def _place(item: Item) -> str:
-    """A path, with its durable place where that is not plain from it."""
+def _place(item: FileResult) -> str:
+    """Return a path, with its durable target if the path does not show it."""
     return item.path if item.topic == "session history" or not item.target else f"{item.path} for {item.target}"
 
 
-def kept_notice(after: Aftermath, items: Iterable[Item]) -> Iterator[Notice]:
-    """How much is kept by now, of all runs, said by a launch that added to it (spec/50)."""
+def kept_notice(context: BridgeContext, items: Iterable[FileResult]) -> Iterator[Notice]:
+    """Say how much the conflict store holds, of all runs, if this run added to it (spec/50)."""
     if any(item.kept for item in items):
         try:
-            count, size = after.durable.kept()
+            count, size = context.durable.kept()
         except OSError:
             return
         files = wording.counted(count, "file")
@@ -92,7 +94,7 @@ def kept_notice(after: Aftermath, items: Iterable[Item]) -> Iterator[Notice]:
 
 
 def policy_notices(record: Record, changes: Sequence[Change], hushed: frozenset[str] = frozenset()) -> Iterator[Notice]:
-    """One notice for each state path that warns or fails, with counts and the first few paths; `hushed` state paths were asked about."""
+    """Yield one notice per state path that warns or fails; `hushed` state paths were asked about."""
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for change in changes:
         if change.outcome in _TOLD and change.strategy in _WATCHED and change.state_path not in hushed:
@@ -117,7 +119,7 @@ def _policy(record: Record, zone: str, key: str, strategy: str, group: list[Chan
 
 
 def _hint(record: Record, zone: str, key: str) -> str:
-    """What to do to have it otherwise next time; what Outfitter generates is kept under no strategy."""
+    """Return how to keep such changes next time; no strategy keeps what Outfitter generates."""
     if key in record.generated:
         return ""
     keeps = any(state.key == key and state.durable and "symlink" in state.allowed for state in record.states)
@@ -127,7 +129,7 @@ def _hint(record: Record, zone: str, key: str) -> str:
 
 
 def change_counts(group: Iterable[Change]) -> str:
-    """`3 added, 1 modified (1 unreadable)`."""
+    """Return counts such as `3 added, 1 modified (1 unreadable)`."""
     counts: dict[str, int] = {}
     unreadable = 0
     for change in group:
@@ -146,19 +148,19 @@ def _named(change: Change) -> str:
 
 
 def _short(path: str) -> str:
-    """A path that no terminal could show, by its two ends."""
+    """Shorten a path that no terminal could show to its two ends."""
     return path if len(path) <= LONGEST else f"{path[: LONGEST // 2]}…{path[-LONGEST // 2 :]}"
 
 
 def listed(paths: Sequence[str], most: int) -> str:
-    """Paths in one line, the first `most` of them, and how many more there are."""
+    """Return the first `most` paths in one line, and how many more there are."""
     return wording.listed(map(_short, paths), most)
 
 
-def written(durable: Durable, record: Record, baseline: Snapshot, found: Sequence[Row]) -> tuple[Row, ...]:
-    """Those of the files beside the projection that are not, unchanged, what Outfitter had put into it.
+def written_strays(durable: Durable, record: Record, baseline: Snapshot, found: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the strays that are not unchanged files of the projection.
 
-    A projection that was moved as it was holds nothing that a run wrote.
+    A projection that was moved as a whole holds nothing that a run wrote.
     """
     known = {row.identity: row for row in baseline.tree.rows if row.tag in "fx"}
     settled = baseline.tree.taken_ns - GRANULARITY_NS
@@ -178,8 +180,8 @@ def written(durable: Durable, record: Record, baseline: Snapshot, found: Sequenc
     return tuple(row for row in found if is_new(row))
 
 
-def beside_notice(record: Record, found: Iterable[Row], gone: bool) -> Notice:
-    """Where it is, and how the run ends for good: one line, by the names beside the projection."""
+def stray_notice(record: Record, found: Iterable[Row], gone: bool) -> Notice:
+    """Say in one line where the strays are, and how to end the run."""
     groups: dict[str, list[Row]] = {}
     for row in found:
         groups.setdefault(path_text(row.path).split("/", 1)[0], []).append(row)

@@ -1,4 +1,4 @@
-"""`prompt` paths that a run changed, where there is somebody to ask: persist, discard, always (spec/50, seed 001)."""
+"""Ask about changed `prompt` paths on a terminal: persist, discard, always (spec/50)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from blake3 import blake3
 from returns.result import Failure, Result, Success
 
-from outfitter.bridge.context import Aftermath, Item, Topic, odd, unreadable
+from outfitter.bridge.context import BridgeContext, FileResult, Topic, unreadable, unsupported_type
 from outfitter.bridge.files import Job, job, settle_all
 from outfitter.bridge.notices import SAMPLED, change_counts, listed
 from outfitter.host import Settling
@@ -27,7 +27,7 @@ _WANTED = "symlink"
 
 
 def record_always(using: Settling, settings: Settings, record: Record, state: State) -> Notice:
-    """Record `<path>: symlink` where the setting that asked stands; a notice if it now wins, else a warning that says why not."""
+    """Record `<path>: symlink` next to the setting that asked; warn if that fails or does not win."""
     if _WANTED not in state.allowed:
         return _failed(state, f"{state.key} does not allow {_WANTED}")
     if state.scope == "remote":
@@ -35,16 +35,19 @@ def record_always(using: Settling, settings: Settings, record: Record, state: St
     path = "settings.local.yml"
     try:
         kind, path = local_scope(using, settings, record, state)
-        why = _write(using, record, state, path) or _unproved(using, settings, record, state, kind, path)
+        reason = _write(using, record, state, path) or _unproved(using, settings, record, state, kind, path)
     except OSError as error:
-        why = os_error_text(error)
-    if why:
-        return _failed(state, f"{path}: {why}")
+        reason = os_error_text(error)
+    if reason:
+        return _failed(state, f"{path}: {reason}")
     return Notice("notice", "always-recorded", f"{path} now says {state.key}: {_WANTED}")
 
 
 def local_scope(using: Settling, settings: Settings, record: Record, state: State) -> tuple[ScopeKind, str]:
-    """The scope whose local file records the choice: that of the setting, else the project's if it has a tree, else the home's."""
+    """Return the scope and the local file that record the choice.
+
+    That is the scope of the setting; for a default the project's, if it has a tree, else the home's.
+    """
     project = posixpath.join(record.project_root, ".agents")
     home = posixpath.join(record.home, ".agents")
     in_project = state.scope in ("project", "project-local") or (
@@ -61,11 +64,13 @@ def _has_tree(using: Settling, settings: Settings, project: str) -> bool:
 
 
 def _write(using: Settling, record: Record, state: State, path: str) -> str:
+    """Write the setting; return why it could not be written, "" if it was."""
     content = using.files.read(path)
     expected = None if content is None else blake3(content).digest()
 
-    def write(made: bytes) -> str:
-        return using.durable.write(path, made, expected, None)
+    def write(edited: bytes) -> str:
+        failure = using.durable.write(path, edited, expected, None)
+        return failure.reason if failure else ""
 
     return override_text(content or b"", state.key, state.form, record.harness).map(write).lash(Success).value_or("")
 
@@ -86,8 +91,8 @@ def _unproved(using: Settling, settings: Settings, record: Record, state: State,
     )
 
 
-def _failed(state: State, why: str) -> Notice:
-    text = f"{state.key}: saved this once, but the choice could not be recorded: {why}"
+def _failed(state: State, reason: str) -> Notice:
+    text = f"{state.key}: saved this once, but the choice could not be recorded: {reason}"
     return Notice("warning", "always-not-recorded", text)
 
 
@@ -95,70 +100,76 @@ TOPIC: Topic = "persisted change"
 
 
 class Asked(NamedTuple):
-    """What came of the questions: an item a change, what to tell, and the state paths that were asked about."""
+    """What came of the questions: a result per change, notices, and the state paths asked about."""
 
-    items: tuple[Item, ...] = ()
+    items: tuple[FileResult, ...] = ()
     notices: tuple[Notice, ...] = ()
     keys: frozenset[str] = frozenset()
 
 
-def ask_all(using: Settling, settings: Settings | None, after: Aftermath, by_state: dict[State, list[Change]]) -> Asked:
-    """One question a changed `prompt` path; none without a terminal on both sides, or in recovery (`settings` None)."""
-    if settings is None or not after.record.interactive:
+def ask_all(
+    using: Settling, settings: Settings | None, context: BridgeContext, by_state: dict[State, list[Change]]
+) -> Asked:
+    """Ask one question per changed `prompt` path, unless in recovery (`settings` None) or without terminal."""
+    if settings is None or not context.record.interactive:
         return Asked()
-    items: list[Item] = []
+    items: list[FileResult] = []
     notices: list[Notice] = []
     for state, changes in by_state.items():
         answer, remark = using.user.ask(question(state, changes))
         if remark:
             notices.append(Notice("warning", "prompt-discarded", f"{state.key}: {remark}"))
         if answer == "discard":
-            items += [Item(change.path, "discarded", TOPIC) for change in changes]
+            items += [FileResult(change.path, "discarded", TOPIC) for change in changes]
             continue
-        items += persist(after, state, changes)
+        items += persist(context, state, changes)
         if answer == "always":
-            notices.append(record_always(using, settings, after.record, state))
+            notices.append(record_always(using, settings, context.record, state))
     return Asked(tuple(items), tuple(notices), frozenset(state.key for state in by_state))
 
 
 def question(state: State, changes: list[Change]) -> str:
-    """What happened to the path and where it would go, in one line; a name cannot command the terminal."""
+    """Return the question in one line; names with control characters cannot command the terminal."""
     inside = f" ({listed([change.path for change in changes], SAMPLED)})" if state.key.endswith("/") else ""
     text = f"{state.key} changed in this run: {change_counts(changes)}{inside}. Copy to {state.durable}?"
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def persist(after: Aftermath, state: State, changes: list[Change]) -> Iterator[Item]:
-    """Copy each change to its durable place once, by the three-way rule; never deleting."""
-    return settle_all(after, (_job(after, state, change) for change in changes))
+def persist(context: BridgeContext, state: State, changes: list[Change]) -> Iterator[FileResult]:
+    """Copy each change to its durable target once, by the three-way rule; nothing is deleted."""
+    return settle_all(context, (_job(context, state, change) for change in changes))
 
 
-def _job(after: Aftermath, state: State, change: Change) -> Job | Item:
+def _job(context: BridgeContext, state: State, change: Change) -> Job | FileResult:
     if change.outcome == "unreadable":
         return unreadable(change, TOPIC)
     if change.change == "deleted":
-        return Item(change.path, "discarded", TOPIC, "odd", "a deletion is never carried over")
+        return FileResult(change.path, "discarded", TOPIC, "unsupported-type", "a deletion is never carried over")
     if change.change == "mode":
-        return Item(change.path, "discarded", TOPIC, "odd", "an execute bit alone is not carried over")
+        return FileResult(
+            change.path, "discarded", TOPIC, "unsupported-type", "an execute bit alone is not carried over"
+        )
     inside = state.key.endswith("/")
     target = posixpath.join(state.durable, change.path[len(state.key) :]) if inside else state.durable
-    made = job(after, change.path, target, TOPIC, "persisted", after.seeded(change.path), after.behind(change.path))
-    if made is not None:
-        return made
-    now = after.now(change.path)
+    carried = job(
+        context, change.path, target, TOPIC, "persisted", context.seeded(change.path), context.behind(change.path)
+    )
+    if carried is not None:
+        return carried
+    now = context.now(change.path)
     if inside and now is not None and now.tag == "d":
-        return Item(change.path, "persisted", TOPIC)
-    return odd(after, change, TOPIC, change.note or "no regular file", state.key)
+        return FileResult(change.path, "persisted", TOPIC)
+    return unsupported_type(context, change, TOPIC, change.note or "not a regular file", state.key)
 
 
 _MARK = b"\xef\xbb\xbf"
 
 
 def override_text(content: bytes, key: str, form: str, harness: str, strategy: str = "symlink") -> Result[bytes, str]:
-    """A settings file's bytes (b"" for a new one) with `state_persistence: {<key>: <strategy>}` set, all else as it was.
+    """Return a settings file's bytes with `state_persistence: {<key>: <strategy>}` set.
 
-    `form` "harness" puts it into the block of `harness`, any other one among the plain keys. The reason for a refusal:
-    the file is no UTF-8 or no YAML that can be edited safely.
+    `content` is b"" for a new file. `form` "harness" sets it in the block of `harness`, any other among the plain keys. Failure:
+    the reason, if the file is not UTF-8 or not YAML that can be edited safely.
     """
     from outfitter.syntax.fault import TextError
     from outfitter.syntax.text import decode

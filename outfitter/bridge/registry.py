@@ -1,4 +1,4 @@
-"""Plugin registries that name places inside a projection, made to name the durable ones (spec/50, "Plugin registry")."""
+"""Rewrite plugin registries that name paths of a projection (spec/50, "Plugin registry")."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from blake3 import blake3
 
-from outfitter.bridge.context import Aftermath, Item, Topic
-from outfitter.bridge.threeway import CHANGED
+from outfitter.bridge.context import BridgeContext, FileResult, Topic
+from outfitter.host import WriteFailure
 from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Bridge, Record
 from outfitter.syntax.json_scanner import BYTE_ORDER_MARK, strings
@@ -18,34 +18,35 @@ TOPIC: Topic = "plugin registry"
 _TRIES = 3
 
 
-def rewrite(after: Aftermath, bridge: Bridge) -> Iterator[Item]:
-    """Rewrite each registry under the durable directory that names the projection; an item only where that failed."""
+def rewrite(context: BridgeContext, bridge: Bridge) -> Iterator[FileResult]:
+    """Rewrite each durable registry that names the projection; yield a result for each failure."""
     for member in bridge.members:
-        why = _rewrite(after, posixpath.join(bridge.durable, member))
-        if why:
-            yield Item(posixpath.join(bridge.path, member), "durable", TOPIC, "failed", why)
+        reason = _rewrite(context, posixpath.join(bridge.durable, member))
+        if reason:
+            yield FileResult(posixpath.join(bridge.path, member), "durable", TOPIC, "failed", reason)
 
 
-def _rewrite(after: Aftermath, path: str) -> str:
-    why = CHANGED
+def _rewrite(context: BridgeContext, path: str) -> str:
+    """Rewrite a registry if it needs it; return why that failed, "" if it did not."""
+    failure: WriteFailure | None = None
     for _ in range(_TRIES):
-        if why != CHANGED:
-            break
         try:
-            content = after.durable.read(path)
-            new = rewritten(content, places(after.record))
+            content = context.durable.read(path)
+            new = rewritten(content, places(context.record))
             if new == content:
                 return ""
-            why = after.durable.write(path, new, blake3(content).digest(), None)
+            failure = context.durable.write(path, new, blake3(content).digest(), None)
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
             return os_error_text(error)
-    return why
+        if not failure or failure.kind != "conflict":
+            break
+    return failure.reason if failure else ""
 
 
 def places(record: Record) -> dict[str, str]:
-    """Projection directory → durable one, for every directory that is linked."""
+    """Return projection directory → durable directory for every linked one."""
     return {
         posixpath.join(record.projection, state.key.rstrip("/")): state.durable.rstrip("/")
         for state in record.states
@@ -54,7 +55,7 @@ def places(record: Record) -> dict[str, str]:
 
 
 def rewritten(content: bytes, places: Mapping[str, str]) -> bytes:
-    """Return JSON bytes in which every string that begins with one of the places, as whole path components, begins with its value.
+    """Return JSON bytes in which strings that begin with a path of `places` begin with its value.
 
     Only those characters change. Content that is not JSON in UTF-8 is returned as it is.
     """

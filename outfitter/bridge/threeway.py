@@ -1,4 +1,4 @@
-"""The one table behind every copy back: adoption, `persist`, credentials, members, transcripts (spec/50, "One rule"). Pure."""
+"""The three-way rule behind every copy to a durable file (spec/50, "One rule"). Pure."""
 
 from __future__ import annotations
 
@@ -7,38 +7,34 @@ from typing import Any, Literal
 from outfitter.model.outcome import GRANULARITY_NS, Identity
 from outfitter.model.value import NamedTuple
 
-# Why a write was called off at the last moment; a conflict, where every other reason is a failure.
-MADE = "made meanwhile by another program"
-CHANGED = "changed meanwhile by another program"
-
-Action = Literal["leave", "copy", "create", "conflict", "keep-cut", "refuse"]
+Action = Literal["leave", "copy", "create", "conflict", "keep-longer", "refuse"]
 
 
 class Sides(NamedTuple):
     """What is known of one file: digests, None for absent.
 
     `seed` is what the projection held at launch and `before` what the durable side held then: equal but for a watched file
-    that started from something else. `projected` and `durable` are what both hold now. `cut`: the projected bytes are a seeded
-    log, emptied or shortened. `refusal` says why the projected bytes may not become durable at all ("" if they may).
+    that started from something else. `projected` and `durable` are what both hold now. `truncated`: the projected bytes are a
+    seeded log, emptied or shortened. `refusal` says why the projected bytes may not become durable at all ("" if they may).
     """
 
     seed: bytes | None
     before: bytes | None
     projected: bytes | None
     durable: bytes | None
-    cut: bool = False
+    truncated: bool = False
     refusal: str = ""
 
 
 class Decision(NamedTuple):
-    """What to do with one file, and why, as a phrase that follows its path."""
+    """What to do with one file, and why (a phrase that follows its path)."""
 
     action: Action
     reason: str = ""
 
 
 def decide(sides: Sides) -> Decision:
-    """The first row that fits (spec/50, "Session bridge"; spec/00; 006.5.14, 15 and 18)."""
+    """Return the first row of the table that fits (spec/50, "Session bridge"; 006.5.14, 15 and 18)."""
     seed, before, projected, durable = sides[:4]
     if projected is None:
         return Decision("leave", "a deletion is never carried over")
@@ -50,35 +46,35 @@ def decide(sides: Sides) -> Decision:
         return Decision("refuse", sides.refusal)
     if durable != before:
         return Decision("conflict", _conflict(before, durable))
-    if sides.cut:
-        return Decision("keep-cut", "came back cut, which is no news of a log")
+    if sides.truncated:
+        return Decision("keep-longer", "the log came back shorter than it was; the longer one is kept")
     return Decision("copy" if durable is not None else "create")
 
 
 def _conflict(before: bytes | None, durable: bytes | None) -> str:
     if durable is None:
-        return "changed by the run, and removed from the durable side meanwhile"
+        return "changed by the run, but its durable file was removed meanwhile"
     return "changed on both sides" if before is not None else "made on both sides"
 
 
 def as_at_launch(identity: Identity, started_ns: int) -> bool:
-    """Whether a durable file whose digest at launch is not known is older than the launch, by mtime and ctime (spec/50)."""
+    """Return whether a durable file without a recorded digest is older than the launch (mtime and ctime)."""
     return max(identity.mtime_ns, identity.ctime_ns) < started_ns - GRANULARITY_NS
 
 
 def vouches(identity: Identity, started_ns: int) -> bool:
-    """Whether an identity recorded during a launch is not racy: only then an equal one still means equal bytes (spec/60)."""
+    """Return whether an identity is not racy, so that an equal one later means equal bytes (spec/60)."""
     return as_at_launch(identity, started_ns)
 
 
 def credential_refusal(seeded: Any, projected: Any) -> str:
-    """Why a projected credential document may not replace a durable one, or "" (spec/00; 006.5.14; spec/95 CRD-04).
+    """Return why a projected credential document may not replace a durable one, or "" (spec/95 CRD-04).
 
-    `seeded` is the durable document (None: absent or unusable), `projected` the parsed one (None: not JSON). A document
-    whose tokens are all empty where the durable one holds some is what a lost refresh leaves: taking it would end a login.
+    `seeded` is the durable document (None: absent or unusable), `projected` the parsed one (None: not JSON). A lost refresh
+    leaves a document with empty tokens: if the durable one holds tokens, replacing it would end a login.
     """
     if not isinstance(projected, dict):
-        return "came back as no JSON object"
+        return "is not a JSON object any more"
     if not projected:
         return "came back empty"
     before, after = live_tokens(seeded), live_tokens(projected)
@@ -92,7 +88,7 @@ _LOGIN = "claudeAiOauth"
 
 
 def live_tokens(value: Any, path: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
-    """Where a JSON document holds non-empty strings under keys that end with `token`, however deep."""
+    """Return the paths of non-empty strings under keys that end with `token`, however deep."""
     found: list[tuple[str, ...]] = []
     pending: list[tuple[tuple[str, ...], Any]] = [(path, value)]
     while pending:

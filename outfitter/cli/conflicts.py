@@ -6,14 +6,14 @@ import argparse
 import os
 from typing import Any
 
-from outfitter.bridge.conflict_store import Kept, drop, kept
+from outfitter.bridge.conflict_store import Conflict, drop, stored_conflicts
 from outfitter.bridge.durable import real_durable
 from outfitter.bridge.json_edit import edited, member_text
 from outfitter.cli.context import Context
 from outfitter.cli.diff_lines import bytes_text
 from outfitter.cli.parser import action, days, json_option, parser
 from outfitter.fs import read_regular
-from outfitter.host import Durable, Replacement, Seen, Unsaved
+from outfitter.host import Durable, DurableState, Replacement, Unsaved, WriteFailure
 from outfitter.model.errors import EffectFailed, UsageError
 from outfitter.railway import effect_error
 from outfitter.render import one_line
@@ -52,7 +52,7 @@ def main(words: list[str], context: Context) -> int:
     )
     root = os.path.join(context.ambient.state_root, "conflicts")
     as_json = bool(getattr(given, "json", False))
-    found = kept(root)
+    found = stored_conflicts(root)
     context.console.detail(f"kept contents: {root}: {len(found) or 'none'}")
     if given.action in (None, "list"):
         return _list(context, found, as_json)
@@ -72,7 +72,7 @@ def main(words: list[str], context: Context) -> int:
     return _apply(context, chosen[0], as_json) if given.action == "apply" else _drop(context, chosen, as_json)
 
 
-def _list(context: Context, found: tuple[Kept, ...], as_json: bool) -> int:
+def _list(context: Context, found: tuple[Conflict, ...], as_json: bool) -> int:
     if as_json:
         context.console.document({"conflicts": [_json(context, entry) for entry in found]})
         return 0
@@ -86,7 +86,7 @@ def _list(context: Context, found: tuple[Kept, ...], as_json: bool) -> int:
     return 0
 
 
-def _json(context: Context, entry: Kept) -> dict[str, Any]:
+def _json(context: Context, entry: Conflict) -> dict[str, Any]:
     return {
         "id": entry.id,
         "run": entry.run_id,
@@ -100,7 +100,7 @@ def _json(context: Context, entry: Kept) -> dict[str, Any]:
     }
 
 
-def _age(context: Context, entry: Kept) -> str:
+def _age(context: Context, entry: Conflict) -> str:
     seconds = max(0, context.ambient.now_ns - entry.kept_ns) // 10**9
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
@@ -108,7 +108,7 @@ def _age(context: Context, entry: Kept) -> str:
     return f"{seconds} s"
 
 
-def _show(context: Context, entry: Kept, as_json: bool) -> int:
+def _show(context: Context, entry: Conflict, as_json: bool) -> int:
     try:
         text = _text(entry)
     except OSError as error:
@@ -131,7 +131,7 @@ def _tame(line: str) -> str:
     return "\t".join(one_line(part) for part in line.split("\t"))
 
 
-def _text(entry: Kept) -> str | None:
+def _text(entry: Conflict) -> str | None:
     if entry.credential or entry.size > _TEXT_LIMIT:
         return None
     try:
@@ -141,7 +141,7 @@ def _text(entry: Kept) -> str | None:
     return None if "\0" in text else text
 
 
-def _apply(context: Context, entry: Kept, as_json: bool) -> int:
+def _apply(context: Context, entry: Conflict, as_json: bool) -> int:
     """Replace the durable file by the kept content; the replaced content is kept first, so that this can be undone."""
     durable = real_durable(context.ambient.state_root)
     if not entry.durable:
@@ -151,18 +151,18 @@ def _apply(context: Context, entry: Kept, as_json: bool) -> int:
     instead = ""
     try:
         seen = durable.look(entry.durable, None, None)
-        made = _with_member(durable, entry, seen) if entry.member else b""
-        if made is None:
+        content = _with_member(durable, entry, seen) if entry.member else b""
+        if content is None:
             return context.fail(EffectFailed("apply", entry.durable, _UNFIT.format(entry.member)), as_json)
         if seen is not None:
             reason = f"replaced by {entry.id}"
             unsaved = Unsaved(entry.run_id, entry.path, reason, entry.durable, entry.credential, entry.member)
             instead = durable.keep(seen.path, unsaved)
-        why = _put(durable, entry, seen, made) or durable.flush()
+        failure = _put(durable, entry, seen, content) or durable.flush()
     except OSError as error:
         return context.fail(effect_error("apply", error)._replace(path=entry.durable), as_json)
-    if why:
-        return context.fail(EffectFailed("apply", entry.durable, why), as_json)
+    if failure:
+        return context.fail(EffectFailed("apply", entry.durable, failure.reason), as_json)
     if instead != entry.place:
         _forget(entry)
     if as_json:
@@ -175,30 +175,30 @@ def _apply(context: Context, entry: Kept, as_json: bool) -> int:
     return 0
 
 
-def _with_member(durable: Durable, entry: Kept, seen: Seen | None) -> bytes | None:
+def _with_member(durable: Durable, entry: Conflict, seen: DurableState | None) -> bytes | None:
     """The durable file with the kept content's one member and nothing else of it (006.5.16); None where that cannot be."""
     value = member_text(durable.read(entry.place), entry.member)
     return None if value is None else edited(durable.read(entry.durable) if seen else b"{}\n", entry.member, value)
 
 
-def _put(durable: Durable, entry: Kept, seen: Seen | None, made: bytes) -> str:
-    """Put `made`, or where that is empty the whole kept content, in place; why not, "" where it is done."""
+def _put(durable: Durable, entry: Conflict, seen: DurableState | None, content: bytes) -> WriteFailure | None:
+    """Put `content`, or if that is empty the whole stored file, in place."""
     expected = seen.digest if seen else None
-    if made:
-        return durable.write(entry.durable, made, expected, None)
+    if content:
+        return durable.write(entry.durable, content, expected, None)
     mode = 0o600 if entry.credential else None
     return durable.replace([Replacement(entry.place, entry.durable, expected, mode, keep_mtime=False)])[0]
 
 
-def _forget(entry: Kept) -> None:
+def _forget(entry: Conflict) -> None:
     try:
         drop(entry)
     except OSError:
         return
 
 
-def _drop(context: Context, entries: list[Kept], as_json: bool) -> int:
-    gone: list[Kept] = []
+def _drop(context: Context, entries: list[Conflict], as_json: bool) -> int:
+    gone: list[Conflict] = []
     for entry in entries:
         try:
             drop(entry)

@@ -180,7 +180,7 @@ def _harnesses(context: Context, settings: Settings | None) -> list[Check]:
 
 def _runs(context: Context) -> list[Check]:
     from outfitter.edges.terminal import logs
-    from outfitter.run.leftovers import remnants
+    from outfitter.run.leftovers import leftover_directories
 
     host = context.host()
     conditions: dict[str, list[str]] = {}
@@ -195,7 +195,7 @@ def _runs(context: Context) -> list[Check]:
         found = [Check("runs", "warning", told, hint, tuple(unfinished + odd))]
     else:
         found = [Check("runs", "ok", told)]
-    back = remnants(context.ambient)
+    back = leftover_directories(context.ambient)
     if back:
         told = f"{counted(len(back), 'directory is', 'directories are')} named as a run's is, without its marker or a journal"
         found.append(Check("remnants", "warning", told, "outfitter recover --list", tuple(one.root for one in back)))

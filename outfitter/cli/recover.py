@@ -18,7 +18,7 @@ from outfitter.recovery import Recovered, recover
 from outfitter.render import notice_json, one_line
 from outfitter.run.journals import LOCK_GONE
 from outfitter.run.layout import LOCK, MARKER
-from outfitter.run.leftovers import Remnant, clear, remnants
+from outfitter.run.leftovers import LeftoverDirectory, clear, leftover_directories
 
 SUMMARY = (
     "Save what a killed launcher left in its run directory, and remove it; also tries again what could not be saved."
@@ -71,7 +71,7 @@ def main(words: list[str], context: Context) -> int:
 
 def _list(context: Context, as_json: bool) -> int:
     found = context.host().runs.journals()
-    back = remnants(context.ambient)
+    back = leftover_directories(context.ambient)
     if as_json:
         listed = [{"root": one.root, "entries": one.entries, "proven": one.proven} for one in back]
         context.console.document({"runs": [_run_json(one) for one in found], "remnants": listed})
@@ -132,7 +132,7 @@ def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> i
     journals = context.host().runs.journals()
     unreadable = [one for one in journals if one.condition == "unreadable"]
     odd = [(one, one.record) for one in journals if one.condition == "other" and one.record is not None]
-    back = tuple((one, clear(one)) for one in remnants(context.ambient) if one.proven)
+    back = tuple((one, clear(one)) for one in leftover_directories(context.ambient) if one.proven)
     if as_json:
         context.console.document(
             {
@@ -168,7 +168,7 @@ def _untouched(one: Journalled, record: Record) -> Notice:
     )
 
 
-def _remnant(one: Remnant, gone: bool) -> Notice:
+def _remnant(one: LeftoverDirectory, gone: bool) -> Notice:
     if gone:
         return Notice(
             "notice", "remnant-removed", f"{one.root}: removed: empty, made by a process that outlived its run"

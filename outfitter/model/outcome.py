@@ -12,10 +12,10 @@ from outfitter.model.value import NamedTuple, Value
 
 ChangeKind = Literal["added", "modified", "deleted", "mode", "kind", "replaced-link", "relinked"]
 Zone = Literal["generated", "declared", "unknown"]
-Ending = Literal[
+ChangeOutcome = Literal[
     "durable", "adopted", "conflict", "bridged", "discarded", "warned", "failed", "persisted", "unreadable"
 ]
-SETTLED: tuple[Ending, ...] = ("durable", "adopted", "bridged", "persisted", "discarded")
+SETTLED: tuple[ChangeOutcome, ...] = ("durable", "adopted", "bridged", "persisted", "discarded")
 
 # The coarsest clock step of the file systems we trust: times closer together than this say nothing (spec/60).
 GRANULARITY_NS = 20_000_000
@@ -95,7 +95,7 @@ class Change(NamedTuple):
     zone: Zone
     state_path: str
     strategy: str
-    outcome: Ending
+    outcome: ChangeOutcome
     size_before: int | None = None
     size_after: int | None = None
     note: str = ""

@@ -1,1 +1,1 @@
-"""A run directory: its layout, record and journal, what is put into it, and its removal."""
+"""The run directory: layout, record, journal, projection and removal."""

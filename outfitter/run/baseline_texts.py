@@ -1,4 +1,4 @@
-"""What text files held at the start of a retained run, kept beside its projection for `outfitter diff --content` (spec/50)."""
+"""Copies of the small files of a retained run as they were at launch, for `outfitter diff --content`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "HEADERS", "CREDENTIAL")
 _SHORTEST_SECRET = 6
 
 
-def keep_originals(
+def keep_baseline_texts(
     projecting: Projecting, plan: ProjectionPlan, record: Record, rows: Sequence[Row], durable: Sequence[Row]
 ) -> None:
-    """Copy each small file of the baseline to `<run directory>/originals/<path>`; a file that cannot be copied has no original."""
+    """Copy each small file of the baseline to `<run directory>/originals/<path>`, if it can be copied."""
     secret = frozenset(_secret_paths(plan))
     for path in sorted({path_text(row.path) for row in (*rows, *durable) if row.size <= LIMIT}):
         if path not in secret and not secret_name(path):
@@ -41,12 +41,12 @@ def keep_originals(
 
 
 def secret_name(path: str) -> bool:
-    """Whether a projected file is one in which the harnesses keep credentials."""
+    """Return whether a projected file is one in which a harness keeps credentials."""
     return posixpath.basename(path) in _SECRET_NAMES
 
 
 def _secret_paths(plan: ProjectionPlan) -> Iterator[str]:
-    """Bridged credentials, and generated files that hold what the child's environment holds in secret."""
+    """Yield bridged credentials, and generated files that hold a secret of the child's environment."""
     yield from (bridge.path for bridge in plan.bridges if bridge.rule in ("credentials", "member"))
     values = tuple(_secrets(plan.launch.env_set))
     for item in plan.generated:

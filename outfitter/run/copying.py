@@ -1,4 +1,7 @@
-"""Files copied and digested in one reading, alone or many in as many processes as pay (spec/50, spec/60)."""
+"""Copy files and hash them in one pass, many of them in parallel processes (spec/50, spec/60).
+
+These loops are not those of `fs`: they reuse one buffer and share blocks where the file system can, for seeding is measured.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ Known = Callable[[bytes], tuple[bytes, bytes] | None]
 
 
 class Copy(NamedTuple):
-    """A file as copied: its digest, and the packed stats of copy and source.
+    """A copied file: its digest, and the packed stats of copy and source.
 
     The source's has no identity where it changed twice while it was read: then nothing that is known of it counts.
     """
@@ -49,10 +52,10 @@ class Copy(NamedTuple):
 
 
 class Copier:
-    """Copies files one after the other through one buffer; tries to run_parts blocks until the file system refuses once."""
+    """Copies files through one buffer; tries to share blocks until the file system refuses once."""
 
     def __init__(self) -> None:
-        """A buffer of its own."""
+        """Allocate the buffer."""
         self._buffer = memoryview(mmap(-1, BUFFER_SIZE, flags=MAP_PRIVATE | MAP_ANONYMOUS))
         self._clones = True
         self.cloned = False
@@ -67,7 +70,7 @@ class Copier:
         known: Callable[[], tuple[bytes, bytes] | None] | None = None,
         keep_mtime: bool = False,
     ) -> Copy:
-        """Make `target` (new, 0700 if `executable` or, for None, if the source is, else 0600) with the bytes of `source`.
+        """Copy `source` to the new file `target`, 0700 if `executable` (None: as the source is), else 0600.
 
         `ends` are the open directories that the names are relative to. `known` gives (packed stat, digest): a source whose
         stat is that is not read if its blocks can be shared. No link is followed; no more is copied than the
@@ -101,7 +104,7 @@ class Copier:
     def _fill(
         self, source: int, out: int, before: os.stat_result, known: Callable[[], tuple[bytes, bytes] | None] | None
     ) -> tuple[bytes, os.stat_result, bool]:
-        """Copy, and once more if the source changed meanwhile: (digest, the source's stat, whether it held still)."""
+        """Copy, again if the source changed meanwhile; return (digest, source status, stable)."""
         for attempt in (1, 2):
             digest = self._once(source, out, before, known)
             after = os.fstat(source)
@@ -169,16 +172,16 @@ def _write(out: int, part: memoryview) -> None:
 
 
 def _silent(done: int, total: int) -> None:
-    """Nobody asked."""
+    """Report nothing."""
 
 
 class Work:
-    """All files of one tree, and where their copies' findings go."""
+    """The files of one tree that are to be copied, and the results."""
 
     def __init__(
         self, ends: tuple[int, int], files: Sequence[tuple[bytes, bytes]], known: Known, progress: Progress | None
     ) -> None:
-        """`ends` are the open directories copied from and to, `files` pairs of (raw directory, raw name) below both."""
+        """Copy between the open directories `ends`; `files` are (raw directory, raw name) below both."""
         self._process = os.getpid()
         self._told = 0
         self.ends = ends
@@ -188,7 +191,7 @@ class Work:
         self.part = part_size(len(files), PART_FILES)
 
     def findings(self) -> bytes:
-        """Copy everything, in as many processes as pay; one slot a file."""
+        """Copy everything, in parallel if there are many files; return one packed slot per file."""
         size = len(self.files) * SLOT.size
         if len(self.files) < PARALLEL_FILES:
             alone = bytearray(size)
@@ -200,13 +203,13 @@ class Work:
             return shared[:]
 
     def report(self, done: int) -> None:
-        """Tell how far the work is; workers are silent."""
+        """Report progress from the parent process; workers are silent."""
         if done >= self._told and os.getpid() == self._process:
             self._told = done + 1
             self._progress(done, len(self.files))
 
     def _finish(self, slots: bytearray | mmap) -> None:
-        """Do what no worker did; all of it, where there were none."""
+        """Copy what no worker has copied."""
         worker = _Copying(self, slots, again=True)
         try:
             for number in range(-(-len(self.files) // self.part)):
@@ -217,10 +220,10 @@ class Work:
 
 
 class _Copying:
-    """Copies parts of the work, in one process."""
+    """Copies parts of the work in one process."""
 
     def __init__(self, work: Work, slots: bytearray | mmap, *, again: bool = False) -> None:
-        """`again`: a target that exists is what a worker left that died, and is made anew."""
+        """`again`: an existing target was left by a worker that died, and is replaced."""
         self._work = work
         self._slots = slots
         self._again = again

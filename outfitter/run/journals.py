@@ -1,4 +1,4 @@
-"""Journals as they are found: read with care, and claimed by the lock of their run directory (spec/50, "killed outright")."""
+"""Read the journals of all runs, and claim those of killed launchers (spec/50, "killed outright")."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ Condition = Literal["live", "dead", "gone", "other", "unreadable"]
 
 
 def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
-    """Each dead launcher's record that is still to be finished, its run directory locked by us.
+    """Yield the record of each dead launcher that is still to be finished, its run directory locked.
 
-    Runs that were given up as `unsaved`, or kept on purpose, are not among them. A journal whose run directory is gone
-    is forgotten on the way, so that it is not looked at again.
+    Runs in phase `unsaved` or `retained` are left out. A journal without a run directory is removed on the way.
     """
     _tidy(ambient)
     for found in read_all(ambient):
@@ -45,7 +44,7 @@ def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
 
 
 def _tidy(ambient: Ambient) -> None:
-    """Take away the temporaries of journals that were killed while they were written; a live one is far younger."""
+    """Remove temporaries of journals that are older than any launcher needs to write one."""
     place = journal_directory(ambient)
     for name in os.listdir(place):
         if name.startswith(".") and name.endswith(".tmp"):
@@ -57,7 +56,7 @@ def _tidy(ambient: Ambient) -> None:
 
 
 def journals(ambient: Ambient) -> tuple[Journalled, ...]:
-    """Every journal with the condition of its run, oldest first; no lock is kept."""
+    """Return every journal with the condition of its run, oldest first; no lock is kept."""
     seen = []
     for found in read_all(ambient):
         if found.record is not None:
@@ -73,7 +72,7 @@ def journals(ambient: Ambient) -> tuple[Journalled, ...]:
 
 
 def read_all(ambient: Ambient) -> Iterator[Journalled]:
-    """Each journal, decoded; its condition is yet to be found out ("dead")."""
+    """Yield each journal, decoded; the condition "dead" is a placeholder."""
     place = journal_directory(ambient)
     try:
         names = sorted(os.listdir(place))
@@ -87,7 +86,7 @@ def read_all(ambient: Ambient) -> Iterator[Journalled]:
 
 
 def _read(path: str, run_id: str, uid: int) -> Journalled | None:
-    """One journal; None where another launch has just forgotten it."""
+    """Return one journal, None if another launch has just removed it."""
     try:
         descriptor, status = open_regular(path)
     except FileNotFoundError:
@@ -108,15 +107,15 @@ def _read(path: str, run_id: str, uid: int) -> Journalled | None:
     if record is None:
         return Journalled(run_id, None, "unreadable", decoded.swap().value_or(""))
     if (record.run_id, record.uid) != (run_id, uid):
-        return Journalled(run_id, None, "unreadable", "it tells of another run")
+        return Journalled(run_id, None, "unreadable", "it belongs to another run")
     return Journalled(run_id, record, "dead")
 
 
 def drop(ambient: Ambient, record: Record) -> None:
-    """Forget the journal of a run directory that is gone.
+    """Remove the journal of a run directory that is gone.
 
-    Not where the whole temporary root is gone, for it may come back. One on another file system than the run's may be that of
-    another machine, or container, with the same home: only after a week is it nobody's any more.
+    It stays if the whole temporary root is gone, which may come back. A temporary root on another file system may belong to
+    another machine or container with the same home: then the journal stays for a week.
     """
     try:
         at = os.stat(os.path.dirname(record.root))
@@ -129,11 +128,10 @@ def drop(ambient: Ambient, record: Record) -> None:
 
 
 def as_mounted(record: Record) -> Record:
-    """The record with the device number that its run directory's file system has now: a restart may give it another.
+    """Return the record with the device number its run directory has now: a restart may change it.
 
-    Device and inode say that the directory is the one that was made. With another device it still is where its name, which
-    nobody else draws, its inode and its owner are the same, and the lock in it bears the marker: more than what the sweep asks for.
-    That what is settled belongs to this run is shown by the baseline's digest, too.
+    Device and inode identify the directory. With another device it is still the same one if its random name, its inode and
+    its owner are the same and its lock has the marker: more than the sweep asks for. The baseline's digest is checked, too.
     """
     try:
         at = os.lstat(record.root)
@@ -156,7 +154,7 @@ def _bears_marker(record: Record) -> bool:
 
 
 def _why_other(record: Record) -> str:
-    """Why a run directory is not taken for the one that was journalled."""
+    """Return why a run directory is not taken for the journalled one."""
     try:
         at = os.lstat(record.root)
         if stat.S_ISDIR(at.st_mode) and (at.st_ino, at.st_uid) == (record.inode, record.uid):
@@ -164,14 +162,14 @@ def _why_other(record: Record) -> str:
             return LOCK_GONE if LOCK not in names else "its lock file is not its own"
     except OSError as error:
         return os_error_text(error)
-    return "another directory stands in its place" if stat.S_ISDIR(at.st_mode) else "it is no directory any more"
+    return "its path holds another directory" if stat.S_ISDIR(at.st_mode) else "its path is not a directory any more"
 
 
 def claim(record: Record) -> tuple[Token | None, Condition]:
-    """Lock a run directory without waiting, and make sure that it is the journalled one.
+    """Lock a run directory without waiting, if it is the journalled one.
 
-    A record without an inode was written before its directory was made: that directory can hold nothing but the lock.
-    One of a settled run may have lost its lock to a removal that something still writing there beat to the end.
+    A record without an inode was written before its directory was made, which can hold nothing but the lock.
+    A settled run may have lost its lock file to a removal that did not finish because something still wrote there.
     """
     try:
         directory = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -191,7 +189,7 @@ def claim(record: Record) -> tuple[Token | None, Condition]:
 
 
 def _take(root: str, directory: int, at: os.stat_result, over: bool) -> tuple[Token | None, Condition]:
-    """The lock by its file, or, where removal had come as far as that, by the directory itself: empty, or of a run that is `over`."""
+    """Take the lock file or, if a removal has deleted it, the lock of the directory itself."""
     name = LOCK
     try:
         lock = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
@@ -219,6 +217,6 @@ def _take(root: str, directory: int, at: os.stat_result, over: bool) -> tuple[To
 
 
 def _held_by_more(directory: int, over: bool) -> bool:
-    """Whether a directory without a lock holds what may be somebody's; of a run that is over, only a lock could be."""
+    """Return whether a directory without a lock file holds anything that is not certainly ours."""
     names = set(os.listdir(directory)) - {LOCK_BEFORE}
     return LOCK in names if over else bool(names)

@@ -1,4 +1,4 @@
-"""What stands where: the names in a run directory, the lock on it, and the places of journals (spec/50)."""
+"""The names in a run directory, its lock, and the directory of the journals (spec/50)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from outfitter.model.request import Ambient
 
 MARKER = b"outfitter run 1\n"
 LOCK = "lock"
-# The marker is written under this name and renamed, so that a lock file is whole from its first moment.
+# The marker is written under this name and then renamed, so that a lock file is never seen half written.
 LOCK_BEFORE = ".lock.new"
 PREFIX = "outfitter-"
 WEEK_NS = 7 * 86_400 * 1_000_000_000
@@ -21,10 +21,10 @@ class Lock:
 
 
 def journal_directory(ambient: Ambient) -> str:
-    """Where the journals of this user lie."""
+    """Return the directory of this user's journals."""
     return ambient.state_root + "/runs"
 
 
 def removed_log(ambient: Ambient) -> str:
-    """Where the run directories that were removed whole are noted: what appears at such a path again is ours to deal with."""
+    """Return the log of removed run directories: what appears at such a path again is a leftover of ours."""
     return ambient.state_root + "/removed"

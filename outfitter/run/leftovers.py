@@ -1,7 +1,7 @@
-"""What came back at the path of a run directory after it was removed: a process that outlived the harness wrote on (spec/50).
+"""Directories that appeared at the path of a removed run directory (docs/safety.md).
 
-Such a directory has no marker, so no sweep takes it. That its path was a run directory's, by a name that nobody else draws, and
-that this one was removed whole, is known from the log of removals: only then is it touched, and only while it holds nothing.
+A process that outlived the harness makes them. They have no marker, so no sweep removes them. The log of removals proves that a
+run of ours had that path: only then is one removed, and only if it holds nothing but empty directories.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _LOG_LIMIT = 1 << 20
 _SHAPE = re.compile(re.escape(PREFIX) + r"[A-Za-z0-9_.-]{1,12}-[a-z0-9-]+-[a-kmnp-z2-9]{8}")
 
 
-class Remnant(NamedTuple):
-    """A directory of this user that is named as a run directory is, without marker or journal.
+class LeftoverDirectory(NamedTuple):
+    """A directory of this user with the name of a run directory, without marker or journal.
 
-    `proven`: a run of ours had that very path, and removed its directory. `entries` counts what is in it besides directories,
-    -1 where that cannot be found out.
+    `proven`: the log says that a run of ours removed its directory at that path. `entries` counts what it holds besides
+    directories, -1 if that cannot be told.
     """
 
     root: str
@@ -33,27 +33,27 @@ class Remnant(NamedTuple):
     entries: int
 
 
-def remnants(ambient: Ambient) -> tuple[Remnant, ...]:
-    """What stands in the temporary root, and at the places of removed run directories elsewhere; nothing is changed."""
+def leftover_directories(ambient: Ambient) -> tuple[LeftoverDirectory, ...]:
+    """Return those in the temporary root and those at logged paths elsewhere; nothing is changed."""
     known = {found.record.root for found in read_all(ambient) if found.record is not None}
     proven = _removed(ambient)
     there = dict.fromkeys([*_standing(ambient.temp_root), *proven])
     return tuple(
-        Remnant(root, root in proven, _entries(root))
+        LeftoverDirectory(root, root in proven, _entries(root))
         for root in sorted(there)
         if root not in known and _unmarked(root, ambient.uid)
     )
 
 
-def clear(remnant: Remnant) -> bool:
-    """Remove a proven remnant of empty directories; False where something is in it, or comes into it: nothing of that is removed."""
-    if not remnant.proven or remnant.entries:
+def clear(leftover: LeftoverDirectory) -> bool:
+    """Remove a proven leftover of empty directories; False if it holds anything else, which stays."""
+    if not leftover.proven or leftover.entries:
         return False
     with suppress(OSError):
-        at = os.lstat(remnant.root)
-        _prune(Descent(remnant.root, at.st_dev, at.st_ino))
-        os.rmdir(remnant.root)
-    return not os.path.lexists(remnant.root)
+        at = os.lstat(leftover.root)
+        _prune(Descent(leftover.root, at.st_dev, at.st_ino))
+        os.rmdir(leftover.root)
+    return not os.path.lexists(leftover.root)
 
 
 def _removed(ambient: Ambient) -> dict[str, None]:
@@ -79,7 +79,10 @@ def _standing(temp_root: str) -> list[str]:
 
 
 def _unmarked(root: str, uid: int) -> bool:
-    """A real directory of this user without a lock, whose making no launch is in the midst of: that holds the directory itself."""
+    """Return whether this is a directory of this user without a lock file that no launch is just creating.
+
+    A launch that creates its run directory holds a lock on the directory itself.
+    """
     try:
         directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -96,7 +99,7 @@ def _unmarked(root: str, uid: int) -> bool:
 
 
 def _entries(root: str) -> int:
-    """What is in a tree besides directories; no link is followed."""
+    """Count what a tree holds besides directories, symlinks not followed; -1 if that fails."""
     count = 0
     try:
         for folder, names, files in os.walk(root, onerror=_raise):
@@ -111,7 +114,7 @@ def _raise(error: OSError) -> None:
 
 
 def _prune(descent: Descent) -> None:
-    """Remove the directories below where it stands, deepest first, as far as they are empty; it is closed then."""
+    """Remove the empty directories below the current one, deepest first, and close the descent."""
     try:
         pending = [("", _directories(descent.descriptor))]
         while len(pending) > 1 or pending[0][1]:

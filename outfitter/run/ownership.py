@@ -1,4 +1,4 @@
-"""Whose a path in a projection is, and under which strategy (spec/50, "Three kinds of files"). Pure."""
+"""Who owns a path in a projection, and which strategy applies (spec/50, "Three kinds of files"). Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from outfitter.model.projection import Bridge, Record, State
 from outfitter.model.value import NamedTuple
 
 
-class Ground(NamedTuple):
-    """What holds at one path. `state` is the declared path it belongs to, `bridge` the rule that merges it back, if any.
+class Owner(NamedTuple):
+    """The owner of one path.
 
-    `strategy` is what a change there is shown with; `one_run` marks generated content at a declared file's path.
+    `state` is the declared path it belongs to and `bridge` the rule that merges it back, if any. `strategy` is shown with a
+    change there. `one_run` marks generated content at the path of a declared file.
     """
 
     zone: Zone
@@ -24,8 +25,8 @@ class Ground(NamedTuple):
     one_run: bool = False
 
 
-class Zones(NamedTuple):
-    """A record's paths, indexed: made once, asked for every change."""
+class PathIndex(NamedTuple):
+    """The paths of a record, indexed once for the questions about every change."""
 
     unknown: str
     files: Mapping[str, State]
@@ -36,8 +37,11 @@ class Zones(NamedTuple):
     entries: frozenset[str]
 
 
-def zones(record: Record) -> Zones:
-    """Index a record. A directory's entry (first component below a declared directory) that holds generated files is generated whole."""
+def index_paths(record: Record) -> PathIndex:
+    """Index the paths of a record.
+
+    An entry directly below a declared directory that holds generated files counts as generated as a whole.
+    """
     directories = {state.key: state for state in record.states if state.key.endswith("/")}
     entries: set[str] = set()
     parents: set[str] = set()
@@ -46,7 +50,7 @@ def zones(record: Record) -> Zones:
             parents.add(parent)
             if parent + "/" in directories:
                 entries.add(parent + "/" + path[len(parent) + 1 :].split("/", 1)[0])
-    return Zones(
+    return PathIndex(
         record.unknown,
         {state.key: state for state in record.states if not state.key.endswith("/")},
         directories,
@@ -57,35 +61,35 @@ def zones(record: Record) -> Zones:
     )
 
 
-def ground(zones: Zones, path: str) -> Ground:
-    """What holds at a projection-relative path without a trailing slash."""
-    bridge = zones.bridges.get(path)
+def owner_of(paths: PathIndex, path: str) -> Owner:
+    """Return the owner of a projection-relative path without a trailing slash."""
+    bridge = paths.bridges.get(path)
     if bridge:
-        return Ground("declared", "bridge", path, zones.files.get(path), bridge)
-    state = zones.files.get(path)
+        return Owner("declared", "bridge", path, paths.files.get(path), bridge)
+    state = paths.files.get(path)
     if state:
-        one_run = path in zones.generated
+        one_run = path in paths.generated
         strategy = {"symlink": "discard", "prompt": "warn"}.get(state.handling) if one_run else None
-        return Ground("declared", strategy or state.handling, path, state, one_run=one_run)
+        return Owner("declared", strategy or state.handling, path, state, one_run=one_run)
     for parent in (path, *_above(path)):
-        state, bridge = zones.directories.get(parent + "/"), zones.bridges.get(parent + "/")
+        state, bridge = paths.directories.get(parent + "/"), paths.bridges.get(parent + "/")
         if state or bridge:
-            return _inside(zones, path, parent + "/", state, bridge)
-    ours = path in zones.generated or path in zones.parents
-    return Ground("generated" if ours else "unknown", zones.unknown)
+            return _inside(paths, path, parent + "/", state, bridge)
+    ours = path in paths.generated or path in paths.parents
+    return Owner("generated" if ours else "unknown", paths.unknown)
 
 
-def _inside(zones: Zones, path: str, key: str, state: State | None, bridge: Bridge | None) -> Ground:
-    if key + path[len(key) :].split("/", 1)[0] in zones.entries:
-        return Ground("generated", zones.unknown)
+def _inside(paths: PathIndex, path: str, key: str, state: State | None, bridge: Bridge | None) -> Owner:
+    if key + path[len(key) :].split("/", 1)[0] in paths.entries:
+        return Owner("generated", paths.unknown)
     # Transcripts are declared `symlink`: the bridge is how that is kept without showing other projects' (spec/00).
     strategy = "symlink" if bridge or state is None else state.handling
-    return Ground("declared", strategy, key, state, bridge)
+    return Owner("declared", strategy, key, state, bridge)
 
 
 def _above(path: str) -> list[str]:
-    """The directories above a path, nearest first."""
-    found = []
+    """Return the directories above a path, nearest first."""
+    parents = []
     while path := posixpath.dirname(path):
-        found.append(path)
-    return found
+        parents.append(path)
+    return parents

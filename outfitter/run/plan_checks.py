@@ -1,4 +1,4 @@
-"""What a projection plan may not do: leave its projection, write one path twice, or make one path two kinds of thing. Pure (spec/50)."""
+"""Check that a projection plan stays inside its projection and uses each path once (spec/50). Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from outfitter.model.projection import ProjectionPlan
 
 
 def inside(path: str) -> bool:
-    """Whether a path (a trailing slash aside) names something strictly inside the directory it is relative to."""
+    """Return whether a path, trailing slash aside, is strictly inside the directory it is relative to."""
     bare = path.removesuffix("/")
     return bool(bare) and bare[0] != "/" and posixpath.normpath(bare) == bare and bare.split("/")[0] not in ("..", ".")
 
 
-def faults(plan: ProjectionPlan) -> tuple[str, ...]:
-    """Why a plan may not be carried out, one line each, naming the path; () for a sound plan."""
+def violations(plan: ProjectionPlan) -> tuple[str, ...]:
+    """Return why a plan must not be carried out, one line each with the path; () for a sound plan."""
     files = [item.path for item in plan.generated]
     files += [item.path for item in plan.copied]
     files += [seed.path for seed in plan.seeds if not seed.path.endswith("/")]
@@ -44,7 +44,7 @@ def _doubles(files: list[str]) -> Iterator[str]:
 
 
 def _clashes(plan: ProjectionPlan, files: frozenset[str]) -> Iterator[str]:
-    """A file where a directory must be: one planned below another, or declared as a directory."""
+    """Yield files in the place of a directory: with another file below, or declared as a directory."""
     keys = {one.path.key for one in plan.strategies.declared}
     declared_files = {key for key in keys if not key.endswith("/")}
     for path in sorted(files):

@@ -1,4 +1,4 @@
-"""Making a projection: files, directories and links below a run directory that this launch owns, and the durable places behind them."""
+"""Make a projection below a run directory that this launch owns, and the durable files behind it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from blake3 import blake3
 
 from outfitter.fs import NEW, digest_of, identity_of, make_directories, open_regular, write_whole
-from outfitter.host import Progress, Projecting, Seen
+from outfitter.host import DurableState, Progress, Projecting
 from outfitter.model.outcome import Row
 from outfitter.model.request import Ambient, Notice
 from outfitter.run.layout import PREFIX
@@ -25,7 +25,7 @@ def projecting(ambient: Ambient, cache: str = "") -> Projecting:
 
 
 def durable_names(path: str) -> tuple[str, ...]:
-    """The sorted names in a durable directory, a trailing slash marks a directory (links followed); () where there is none."""
+    """Return the sorted names in a durable directory, directories with a trailing slash; () if absent."""
     try:
         with os.scandir(path) as entries:
             return tuple(sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries))
@@ -33,8 +33,8 @@ def durable_names(path: str) -> tuple[str, ...]:
         return ()
 
 
-def look(path: str) -> Seen | None:
-    """A durable regular file as it is now, links followed, read once and no further than its size; None where there is none."""
+def look(path: str) -> DurableState | None:
+    """Return a durable regular file as it is now, symlinks followed; None if absent. Raises `OSError`."""
     try:
         descriptor, status = open_regular(path, follow=True)
     except (FileNotFoundError, NotADirectoryError):
@@ -43,7 +43,9 @@ def look(path: str) -> Seen | None:
         digest = digest_of(descriptor, status.st_size)
     finally:
         os.close(descriptor)
-    return Seen(os.path.realpath(path), digest, status.st_size, stat.S_IMODE(status.st_mode), identity_of(status))
+    return DurableState(
+        os.path.realpath(path), digest, status.st_size, stat.S_IMODE(status.st_mode), identity_of(status)
+    )
 
 
 def exists(path: str) -> bool:
@@ -66,13 +68,16 @@ class Builder:
     look = staticmethod(look)
 
     def __init__(self, ambient: Ambient, cache: str = "") -> None:
-        """`ambient` says where the temporary root is, and which home must not be made; `cache` as for `projecting`."""
+        """`ambient` holds the temporary root and the home that must not be created; `cache` see `projecting`."""
         self._ambient = ambient
         self._cache = cache
         self._inside: set[str] = set()
 
     def make_directory(self, path: str) -> None:
-        """Make a directory (0700) and its missing parents inside the run directory; existing is fine, a link on the way is not."""
+        """Make a directory (0700) and its missing parents inside the run directory.
+
+        An existing one is fine. Raises `OSError` for a symlink or a file on the way.
+        """
         if path in self._inside:
             return
         root = self._root_of(path)
@@ -83,11 +88,11 @@ class Builder:
             except FileExistsError:
                 pass
         if not stat.S_ISDIR(os.lstat(path).st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, "a link or a file stands in the way", path)
+            raise NotADirectoryError(errno.ENOTDIR, "a symlink or a file is in the way", path)
         self._inside.add(path)
 
     def write(self, path: str, data: bytes, executable: bool) -> Row:
-        """A new file, 0600 or 0700; its row, with an empty path, as the descriptor tells it after the last byte."""
+        """Write a new file, 0600 or 0700; return its row with an empty path."""
         self._make_parent(path)
         mode = 0o700 if executable else 0o600
         descriptor = os.open(path, NEW, mode)
@@ -101,11 +106,11 @@ class Builder:
         return Row(b"", tag, blake3(data).digest(), len(data), permissions, identity_of(at))
 
     def link(self, target: str, path: str) -> None:
-        """A symbolic link at `path`."""
+        """Make a symlink at `path`."""
         self._make_parent(path)
         os.symlink(target, path)
 
-    def copy(self, source: str, path: str, executable: bool) -> tuple[Row, Seen]:
+    def copy(self, source: str, path: str, executable: bool) -> tuple[Row, DurableState]:
         """Copy one file (`seeding.copy`), which is imported only if the source exists."""
         os.stat(source)
         from outfitter.run.seeding import copy
@@ -123,10 +128,10 @@ class Builder:
         return seed_tree(source, path, progress, self._cache)
 
     def ensure_durable(self, path: str, directory: bool, create: bytes) -> str:
-        """The final target of a durable path, links followed through every hop; made (0700, 0600) if it is missing (spec/50).
+        """Return the final target of a durable path, symlinks followed, created (0700, 0600) if missing.
 
-        Raises `OSError` naming the path: a wrong kind, a link that leads nowhere on the way, a loop, a missing home, or
-        what the system refuses. Nothing that exists is changed, and nothing is made where a link's folder is missing.
+        Raises `OSError` with the path: for the wrong kind of file, a dangling symlink on the way, a loop, a missing home, or
+        what the system refuses. Nothing that exists is changed.
         """
         try:
             _check_kind(path, os.stat(path).st_mode, directory)
@@ -143,7 +148,7 @@ class Builder:
         return target
 
     def _target(self, path: str) -> str:
-        """Where a missing durable path would be, once no link on the way leads nowhere."""
+        """Return where a missing durable path would be. Raises `OSError` if a symlink on the way dangles."""
         target = os.path.realpath(path)
         final = os.path.islink(path)
         if final and not os.path.isdir(os.path.dirname(target)):
@@ -162,7 +167,7 @@ class Builder:
         self.make_directory(os.path.dirname(path))
 
     def _root_of(self, path: str) -> str:
-        """The run directory above a path; refuses what lies in none."""
+        """Return the run directory above a path. Raises `PermissionError` outside of run directories."""
         base = self._ambient.temp_root.rstrip("/") + "/"
         parts = path.removeprefix(base).split("/")
         if (
@@ -175,27 +180,27 @@ class Builder:
 
 
 def _dangling(link: str) -> OSError:
-    return FileNotFoundError(errno.ENOENT, f"a link to {os.readlink(link)}, which leads nowhere", link)
+    return FileNotFoundError(errno.ENOENT, f"is a dangling symlink (to {os.readlink(link)})", link)
 
 
 def _check_kind(path: str, mode: int, directory: bool) -> None:
     if directory and not stat.S_ISDIR(mode):
-        raise NotADirectoryError(errno.ENOTDIR, "a directory is declared here, but this is none", path)
+        raise NotADirectoryError(errno.ENOTDIR, "expected a directory", path)
     if not directory and stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "a file is declared here, but this is a directory", path)
+        raise IsADirectoryError(errno.EISDIR, "expected a file, found a directory", path)
     if not directory and not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "a file is declared here, but this is no regular file", path)
+        raise OSError(errno.EINVAL, "expected a regular file", path)
 
 
 def _create(target: str, content: bytes) -> None:
-    """A new durable file, whole from its first moment; one that somebody else made meanwhile is left alone."""
-    from outfitter.atomic import Beside
+    """Create a durable file atomically; one that another program made meanwhile stays."""
+    from outfitter.atomic import AtomicFile
 
     try:
-        with Beside(target, os.fsync) as beside:
-            beside.begin(0o600, 0o600)
-            write_whole(beside.descriptor, content)
-            os.fsync(beside.descriptor)
-            beside.appear()
+        with AtomicFile(target, os.fsync) as file:
+            file.begin(0o600, 0o600)
+            write_whole(file.descriptor, content)
+            os.fsync(file.descriptor)
+            file.create()
     except OSError as error:
         raise OSError(error.errno, error.strerror, target) from None

@@ -1,4 +1,4 @@
-"""The journal of a run as a value: made from what was prepared, written as JSON, and read back from hostile hands (spec/50)."""
+"""The record of a run: made from what was prepared, written as JSON, checked when read (spec/50)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attrs import fields
 from blake3 import blake3
 from returns.result import Failure, Result, Success
 
-from outfitter.model.outcome import Change, ChangeKind, Ending, Zone
+from outfitter.model.outcome import Change, ChangeKind, ChangeOutcome, Zone
 from outfitter.model.projection import Bridge, Phase, Prepared, ProjectionPlan, Record, State
 from outfitter.model.settings import Handling, Resolution, ScopeKind
 from outfitter.run.plan_checks import inside
@@ -21,7 +21,7 @@ _A = TypeVar("_A")
 
 
 def record(value: dict[str, Any]) -> Record:
-    """The record in a decoded object, every member checked and none left over; raises `ValueError` or `KeyError`."""
+    """Return the record in a decoded object, every member checked. Raises `ValueError` or `KeyError`."""
     value = {**_SINCE, **value}
     checked = {field.name: _FIELDS[field.name](value.pop(field.name), field.name) for field in fields(Record)}
     if value:
@@ -32,7 +32,7 @@ def record(value: dict[str, Any]) -> Record:
 def _kind(what: type[_A]) -> Callable[[Any, str], _A]:
     def check(value: Any, name: str) -> _A:
         if type(value) is not what:
-            raise ValueError(f"{name} is no {what.__name__}")
+            raise ValueError(f"{name} is not of type {what.__name__}")
         return value
 
     return check
@@ -43,7 +43,7 @@ _text, _flag = _kind(str), _kind(bool)
 
 def _number(value: Any, name: str) -> int:
     if type(value) is not int or not 0 <= value < 1 << 64:
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not a number")
     return value
 
 
@@ -59,17 +59,17 @@ def _choice(*among: str) -> Callable[[Any, str], Any]:
 def _many(one: Callable[[Any, str], _A]) -> Callable[[Any, str], tuple[_A, ...]]:
     def check(value: Any, name: str) -> tuple[_A, ...]:
         if not isinstance(value, list):
-            raise ValueError(f"{name} is no list")
+            raise ValueError(f"{name} is not a list")
         return tuple(one(item, name) for item in value)
 
     return check
 
 
 def _absolute(value: Any, name: str) -> str:
-    """An absolute, normal path that the system could take."""
+    """Return an absolute, normalized path that the system can take."""
     path = _text(value, name)
     if not path.startswith("/") or "\0" in path or posixpath.normpath(path) != path or not _encodable(path):
-        raise ValueError(f"{name} is no absolute path")
+        raise ValueError(f"{name} is not an absolute path")
     return path
 
 
@@ -85,14 +85,14 @@ def _relative(value: Any, name: str) -> str:
 
 
 def _encodable(path: str) -> bool:
-    """Whether every surrogate in it stands for a byte."""
+    """Return whether every surrogate in it stands for a byte."""
     return not any("\ud800" <= c <= "\udc7f" or "\udd00" <= c <= "\udfff" for c in path)
 
 
 def _run_id(value: Any, name: str) -> str:
     text = _text(value, name)
     if not text or len(text) > 100 or not all(c.isascii() and (c.isalnum() or c in "-_") for c in text):
-        raise ValueError(f"{name} is no run id")
+        raise ValueError(f"{name} is not a run id")
     return text
 
 
@@ -105,7 +105,7 @@ def _maybe(one: Callable[[Any, str], _A]) -> Callable[[Any, str], _A | None]:
 
 
 def _row(kind: type[_A], checks: Mapping[str, Callable[[Any, str], Any]]) -> Callable[[Any, str], _A]:
-    """A leaf row from a JSON object, or from a list in the fields' order."""
+    """Return a check that makes a row from a JSON object, or from a list in the order of the fields."""
 
     def check(value: Any, name: str) -> _A:
         row = dict(zip(checks, value, strict=True)) if isinstance(value, list) else value
@@ -152,13 +152,13 @@ _CHANGE = _row(
         "zone": _choice(*get_args(Zone)),
         "state_path": _text,
         "strategy": _text,
-        "outcome": _choice(*get_args(Ending)),
+        "outcome": _choice(*get_args(ChangeOutcome)),
         "size_before": _maybe(_number),
         "size_after": _maybe(_number),
         "note": _text,
     },
 )
-# What journals of older versions do not have.
+# Members that journals of older versions do not have, and their values.
 _SINCE: Mapping[str, Any] = {"out": ""}
 _FIELDS: Mapping[str, Callable[[Any, str], Any]] = {
     "run_id": _run_id,
@@ -192,10 +192,10 @@ FORMAT = 1
 
 
 def record_of(prepared: Prepared, root: str, device: int, inode: int) -> Record:
-    """What must be known to settle this run without its settings, tree or adapter, in phase `preparing`.
+    """Return what must be known to settle a run without its settings, tree or adapter.
 
-    A generated path that is a declared file is one-run: `discard` instead of `symlink`, `warn` instead of `prompt`
-    (spec/50, "three kinds"). A declared path that a bridge merges by a rule of its own is handled as `bridge`.
+    Its phase is `preparing`. A generated path that is a declared file is one-run: `discard` instead of `symlink`, `warn` instead
+    of `prompt` (spec/50, "three kinds"). A declared path that a bridge merges by a rule of its own is handled as `bridge`.
     """
     plan, facts, ambient = prepared.plan, prepared.site.facts, prepared.request.ambient
     out = prepared.request.out
@@ -226,12 +226,12 @@ def record_of(prepared: Prepared, root: str, device: int, inode: int) -> Record:
 
 
 def generated_paths(plan: ProjectionPlan) -> tuple[str, ...]:
-    """Every file that the plan writes or copies, projection-relative, sorted."""
+    """Return every file that the plan writes or copies, projection-relative, sorted."""
     return tuple(sorted({*(item.path for item in plan.generated), *(item.path for item in plan.copied)}))
 
 
 def plan_digest(plan: ProjectionPlan, root: str) -> str:
-    """BLAKE3 (hex) of what a plan would do, without the run directory's random name and without environment values."""
+    """Return the BLAKE3 (hex) of a plan, without the run directory's random name and environment values."""
     whole = (
         plan.harness,
         [(item.path, item.content.hex(), item.executable) for item in plan.generated],
@@ -246,7 +246,7 @@ def plan_digest(plan: ProjectionPlan, root: str) -> str:
 
 
 def _states(plan: ProjectionPlan, generated: frozenset[str]) -> tuple[State, ...]:
-    """The declared paths in the adapter's order, then the bridged files that no setting can name."""
+    """Return the declared paths in the adapter's order, then the bridged files that no setting can name."""
     bridges = {bridge.path: bridge for bridge in plan.bridges if bridge.rule != "rewrite"}
     declared = tuple(_state(one, bridges, generated) for one in plan.strategies.declared)
     known = {state.key for state in declared}
@@ -279,7 +279,7 @@ def _state(one: Resolution, bridges: Mapping[str, Bridge], generated: frozenset[
 
 
 def encode(record: Record) -> bytes:
-    """A record as one JSON object, in ASCII; names that are not UTF-8 travel as lone surrogates, bytes as such text."""
+    """Return a record as one JSON object in ASCII; bytes and names that are not UTF-8 as lone surrogates."""
     value: dict[str, Any] = {field.name: getattr(record, field.name) for field in fields(Record)}
     value["states"] = [state._asdict() for state in record.states]
     value["bridges"] = [bridge._asdict() for bridge in record.bridges]
@@ -291,17 +291,17 @@ def encode(record: Record) -> bytes:
 
 
 def _bytes_as_text(value: object) -> str:
-    """What JSON does not know in a record: bytes."""
+    """Return bytes as text: the only type of a record that JSON does not know."""
     if not isinstance(value, bytes):
-        raise TypeError(f"{type(value).__name__} has no place in a journal")
+        raise TypeError(f"{type(value).__name__} cannot be written to a journal")
     return value.decode("utf-8", "surrogateescape")
 
 
 def decode(data: bytes) -> Result[Record, str]:
-    """The record in a journal, or why it is none. Total: no input raises, and nothing is guessed.
+    """Return the record in a journal, or why it is not valid. No input raises.
 
-    Everything that later names a place on disk is checked: the run id is one path component, every durable place and the
-    run directory are absolute and normal, every projection path is relative and stays inside.
+    Everything that later names a path on disk is checked: the run id is one path component, every durable path and the run
+    directory are absolute and normalized, every projection path is relative and stays inside.
     """
     try:
         value = json.loads(data)

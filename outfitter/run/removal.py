@@ -1,4 +1,4 @@
-"""Removing a run directory: all of it, nothing else, whatever stands in it or still happens there (spec/50, "Cleanup and sweep")."""
+"""Remove a run directory: all of it and nothing else, even while it is written to (spec/50)."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class MovedError(OSError):
-    """The way back up no longer leads to where we came from: the walk must begin anew at its root."""
+    """A directory was moved during the walk, which must start again at its root."""
 
 
 class Descent:
-    """A position in a tree. `descriptor` is the directory we stand in; it was made accessible to its owner."""
+    """A position in a tree; `descriptor` is the current directory, made accessible to its owner."""
 
     def __init__(self, root: str, device: int, inode: int) -> None:
-        """Stand in `root`, which must be the very directory of that device and inode; else `MovedError`, or what opening it raises."""
+        """Start in `root`. Raises `MovedError` if it has another device or inode, and what opening it raises."""
         self.descriptor = os.open(root, _OPEN)
         self._above: list[tuple[int, int]] = []
         at = os.fstat(self.descriptor)
         if (at.st_dev, at.st_ino) != (device, inode):
             self.close()
-            raise MovedError(errno.ESTALE, "another directory stands in its place", root)
+            raise MovedError(errno.ESTALE, "its path holds another directory", root)
         self._mount = (device, _mount_id(self.descriptor))
         _open_to_owner(self.descriptor, at)
 
     def enter(self, name: str) -> None:
-        """Go down. A link or a file raises (`ENOTDIR` or `ELOOP`), a mount point `EXDEV`; we then stand where we stood."""
+        """Go down. Raises `ENOTDIR` or `ELOOP` for a file or a symlink, `EXDEV` for a mount point."""
         below = self._open(name)
         try:
             at = os.fstat(below)
@@ -57,7 +57,7 @@ class Descent:
         self.descriptor = below
 
     def leave(self) -> None:
-        """Go back up to the directory we entered from, or raise `MovedError`."""
+        """Go back up to the directory we came from. Raises `MovedError` if that is another one now."""
         above = os.open("..", _OPEN, dir_fd=self.descriptor)
         at = os.fstat(above)
         if (at.st_dev, at.st_ino) != self._above.pop():
@@ -89,7 +89,7 @@ def _open_to_owner(descriptor: int, at: os.stat_result) -> None:
 
 
 def _make_accessible(name: str, directory: int) -> None:
-    """Let the owner into a directory that cannot be opened for reading, without following a link that took its place."""
+    """Make an unreadable directory accessible to its owner, without following a symlink in its place."""
     if sys.platform != "linux":
         os.chmod(name, stat.S_IRWXU, dir_fd=directory, follow_symlinks=False)
         return
@@ -102,7 +102,7 @@ def _make_accessible(name: str, directory: int) -> None:
 
 
 def _mount_id(descriptor: int) -> bytes:
-    """Which mount a descriptor lies on (a bind mount keeps the device number); b"" where the system does not tell."""
+    """Return the mount of a descriptor (bind mounts keep the device number), b"" if unknown."""
     try:
         info = os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY)
     except OSError:
@@ -116,24 +116,24 @@ def _mount_id(descriptor: int) -> bytes:
     return next((line for line in lines if line.startswith(b"mnt_id:")), b"")
 
 
-# Programs that outlive the harness may write on: passes over the tree, each a little later than the one before.
+# Programs that outlive the harness may still write: this many passes, each a little later than the one before.
 _PASSES = 8
 _PAUSE_SECONDS = 0.02
 _SHOWN = 5
 _KEPT = 1000
-# The log of removed run directories is cut to its newer half when it has grown to this many bytes: some thousand runs.
+# The log of removed run directories is cut to its newer half at this size in bytes, about a thousand runs.
 _LOG_LIMIT = 128 * 1024
 
 
 class Failed(NamedTuple):
-    """An entry that is still there: its path relative to the root, and the system's reason."""
+    """An entry that could not be removed: its path relative to the root, and the system's reason."""
 
     path: str
     reason: str
 
 
 def remove_run(root: str, device: int, inode: int) -> tuple[Notice, ...]:
-    """Remove the run directory of that identity. One that is gone is fine; what is left is said, relative to the temporary root."""
+    """Remove the run directory with that device and inode; return a notice about what is left."""
     name = os.path.basename(root)
     try:
         left = remove_tree(root, device, inode)
@@ -142,12 +142,12 @@ def remove_run(root: str, device: int, inode: int) -> tuple[Notice, ...]:
     if not left:
         return ()
     shown = listed((f"{os.path.join(name, entry.path).rstrip('/')} ({entry.reason})" for entry in left), _SHOWN)
-    message = f"could not remove everything of the run directory: {shown}"
+    message = f"could not remove the whole run directory: {shown}"
     return (Notice("warning", "not-removed", message, f"what is left stays in {root}"),)
 
 
 def note_removed(log: str, root: str) -> None:
-    """Add a root, and a NUL, to the log; in silence, for all that is lost without it is a proof."""
+    """Add a root to the log, ended by NUL; a failure is ignored, because it only costs a proof."""
     line = os.fsencode(root) + b"\0"
     with suppress(OSError):
         descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -163,7 +163,7 @@ def note_removed(log: str, root: str) -> None:
 
 
 def remove_new(root: str) -> tuple[Notice, ...]:
-    """Remove a run directory that its launcher had only begun to make; anything but a lock in it makes it none of ours."""
+    """Remove a run directory that its launcher had just made, if it holds nothing but a lock."""
     try:
         directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -184,7 +184,10 @@ def remove_new(root: str) -> tuple[Notice, ...]:
 
 
 def remove_tree(root: str, device: int, inode: int) -> list[Failed]:
-    """Remove the directory `root`; gives what could not be removed. The lock file goes last: until then the tree is known as ours."""
+    """Remove the directory `root`; return what could not be removed.
+
+    The lock file goes last: until then the tree can be identified as ours.
+    """
     left: list[Failed] = []
     for number in range(_PASSES):
         time.sleep(number * _PAUSE_SECONDS)
@@ -229,7 +232,7 @@ def _unlink(name: str, directory: int) -> None:
 
 
 class _Level:
-    """A directory on the way down: its name, the subdirectories still to do, and whether something in it stays."""
+    """A directory on the way down: its name, its subdirectories, and whether something in it is left."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -238,7 +241,7 @@ class _Level:
 
 
 class _Pass:
-    """One walk over the tree that removes what it meets. `again`: something was added meanwhile, another pass may help."""
+    """One walk over the tree that removes what it finds."""
 
     def __init__(self, descent: Descent) -> None:
         self._descent = descent
@@ -247,8 +250,8 @@ class _Pass:
         self._again = False
 
     def clear(self) -> tuple[list[Failed], bool]:
-        """Empty the root but for the lock file; (what is left, whether another pass may help)."""
-        self._stand_in("", keep=LOCK)
+        """Empty the root but for the lock file; return (what is left, whether another pass may help)."""
+        self._begin_directory("", keep=LOCK)
         while True:
             level = self._levels[-1]
             if level.pending:
@@ -269,7 +272,7 @@ class _Pass:
             else:
                 self._fail(name, error)
             return
-        self._stand_in(name)
+        self._begin_directory(name)
 
     def _go_up(self) -> None:
         level = self._levels.pop()
@@ -285,8 +288,8 @@ class _Pass:
             self._again = self._again or error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
             self._fail(level.name, error)
 
-    def _stand_in(self, name: str, keep: str = "") -> None:
-        """Begin with the directory we have just entered: unlink all that is no directory, note the directories."""
+    def _begin_directory(self, name: str, keep: str = "") -> None:
+        """Unlink everything but directories in the directory just entered, and note those."""
         level = _Level(name)
         self._levels.append(level)
         try:
@@ -300,7 +303,7 @@ class _Pass:
                 level.pending.append(inner)
 
     def _remove_entry(self, name: str) -> bool:
-        """Unlink a name; False if it has become a directory."""
+        """Unlink a name; return False if it is a directory now."""
         try:
             os.unlink(name, dir_fd=self._descent.descriptor)
         except FileNotFoundError:
@@ -320,7 +323,7 @@ class _Pass:
 
 
 def sweep(ambient: Ambient, roots: Iterable[str], now_ns: int) -> None:
-    """Remove those of `roots` that carry this product's marker, are held by nobody, and hold nothing younger than a week."""
+    """Remove those of `roots` that have our marker, are not locked, and hold nothing younger than a week."""
     records = [found.record for found in read_all(ambient) if found.record is not None]
     by_root = {record.root: record for record in records}
     for root in roots:
@@ -353,7 +356,7 @@ def _sweep_one(ambient: Ambient, root: str, now_ns: int, record: Record | None) 
 
 
 def _marker(directory: int) -> int:
-    """The marker's file, locked by us; -1 where there is none, it is not ours, or somebody holds it."""
+    """Return the lock file with our marker, locked; -1 if it is absent, not ours, or held."""
     for name in (LOCK, LOCK_BEFORE):
         try:
             lock = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
@@ -373,7 +376,7 @@ def _marker(directory: int) -> int:
 
 
 def _older(root: str, at: os.stat_result, than_ns: int) -> bool:
-    """Whether nothing in the tree was modified after `than_ns`; what cannot be looked at counts as young (it raises)."""
+    """Return whether nothing in the tree was modified after `than_ns`. Raises `OSError`."""
     descent = Descent(root, at.st_dev, at.st_ino)
     try:
         below = [_old_level(descent.descriptor, than_ns)]
@@ -393,7 +396,7 @@ def _older(root: str, at: os.stat_result, than_ns: int) -> bool:
 
 
 def _old_level(directory: int, than_ns: int) -> list[str] | None:
-    """The subdirectories of a directory, None as soon as something in it is young."""
+    """Return the subdirectories of a directory, None if anything in it is young."""
     if os.fstat(directory).st_mtime_ns > than_ns:
         return None
     below = []

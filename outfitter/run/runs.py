@@ -56,7 +56,7 @@ class RunDirectories:
         return notices
 
     def forget(self, run_id: str) -> None:
-        """Remove the journal. One that this process could never write is not missed if it cannot be removed either."""
+        """Remove the journal; a failure is ignored if this process could never write it."""
         try:
             _forget(self._ambient, run_id)
         except OSError:
@@ -98,7 +98,7 @@ def runs(ambient: Ambient) -> Runs:
 
 
 def _name(ambient: Ambient, agent: str, harness: str) -> tuple[str, str]:
-    """A run id that sorts by time, and a run directory's name that says whose it is; eight random characters in both."""
+    """Return a run id that sorts by time, and the path of its run directory."""
     token = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(8))
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "_.-") else "-" for c in agent[:_AGENT_LENGTH]) or "agent"
     started = time.strftime("%Y%m%dT%H%M%S", time.gmtime(ambient.now_ns // 1_000_000_000))
@@ -106,7 +106,7 @@ def _name(ambient: Ambient, agent: str, harness: str) -> tuple[str, str]:
 
 
 def _open(root: str) -> tuple[Token, int, int]:
-    """Make the directory anew and take its lock. Once more if another launch's recovery took the still empty directory away."""
+    """Make the directory and take its lock; again if recovery in another launch removed it while empty."""
     for attempt in range(_ATTEMPTS):
         _make_root(root)
         try:
@@ -201,7 +201,7 @@ def _forget(ambient: Ambient, run_id: str) -> None:
 
 
 def _remove(ambient: Ambient, root: str, device: int, inode: int) -> tuple[Notice, ...]:
-    """Without an inode, the directory can hold no more than its lock: it was made by a launcher that was killed right then."""
+    """Remove a run directory; without an inode its launcher was killed before it held anything but a lock."""
     from outfitter.run.removal import note_removed, remove_new, remove_run
 
     if not inode:

@@ -1,6 +1,6 @@
-"""Durable state copied into a projection: single files, and whole session trees in as many processes as pay (spec/50).
+"""Copy durable state into a projection: single files and whole session trees (spec/50).
 
-Only regular files are taken; mtimes are kept; modes become 0600 or 0700. Each copy and its source are digested in one reading.
+Only regular files are copied; mtimes are kept; modes become 0600 or 0700. A copy and its source are hashed in one pass.
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from outfitter.fingerprint.cursor import Cursor
 from outfitter.fingerprint.hash_file import newest_of, packed_directory
 from outfitter.fingerprint.tree import NO_DIGEST, STAT, Folder, Rows, join, pack, packed_row, tree_of
 from outfitter.fs import is_temporary
-from outfitter.host import Seen
+from outfitter.host import DurableState
 from outfitter.model.outcome import GRANULARITY_NS, Identity, Row, path_bytes, path_text
 from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
 from outfitter.run.copying import DONE, SLOT, Copier, Known, Progress, Work
 
 SHOWN = 5
-Entry = tuple[bytes, bytes, bytes, bytes]
+FolderEntry = tuple[bytes, bytes, bytes, bytes]
 """(name, tag, packed stat, digest)"""
 
 
-def copy(source: str, path: str, executable: bool) -> tuple[Row, Seen]:
-    """A copy of one durable file, links followed, as a new file at `path`: its row (empty path), and the source as it was read.
+def copy(source: str, path: str, executable: bool) -> tuple[Row, DurableState]:
+    """Copy one durable file, symlinks followed; return the copy's row (empty path) and the source as read.
 
-    Raises `OSError`: a source that is absent, no regular file or unreadable; a target that exists.
+    Raises `OSError` if the source is absent, unreadable or not a regular file, or if the target exists.
     """
     real = os.path.realpath(source)
     made = Copier().copy(real, path, executable=executable)
     row = _row(b"", made.made, made.digest)
     seen = _row(b"", made.source, made.digest)
-    return row, Seen(real, made.digest, seen.size, seen.mode, seen.identity)
+    return row, DurableState(real, made.digest, seen.size, seen.mode, seen.identity)
 
 
-class Source(NamedTuple):
-    """What is to be seeded: directories in the order of a walk, each with the raw names of its regular files, and what is left out."""
+class SeedListing(NamedTuple):
+    """What to seed: directories in walk order with the raw names of their files, and what is skipped."""
 
     directories: Sequence[tuple[bytes, Sequence[bytes]]]
     special: Sequence[bytes]
     failed: Sequence[tuple[bytes, int]]
 
 
-class Seeded(NamedTuple):
-    """A tree as seeded, and whether its copies share the sources' blocks."""
+class SeededTree(NamedTuple):
+    """A seeded tree, and whether its copies share the blocks of the sources."""
 
     projected: Rows
     durable: Rows
@@ -57,7 +57,7 @@ class Seeded(NamedTuple):
 def seed_tree(
     source: str, path: str, progress: Progress | None, cache: str = ""
 ) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
-    """Copy the directory `source` to the directory `path` (made if missing): (projected rows, durable rows, notices).
+    """Copy the directory `source` to `path`; return (projected rows, durable rows, notices).
 
     Rows are relative to the seeded directory; projected ones hold the directories, too. A link at `source` is followed, one
     inside is not. An absent source is empty. Files that fail are left out, and named in one warning; so are special files.
@@ -87,7 +87,7 @@ def seed_tree(
 
 
 def _remembered(cache: str, root: str) -> Known:
-    """What earlier fingerprints found of single files; read from the cache on the first question."""
+    """Return a lookup of what earlier fingerprints say about single files; the cache is read on first use."""
     rows: dict[bytes, Row] = {}
     limit = -1
 
@@ -109,7 +109,7 @@ def _remembered(cache: str, root: str) -> Known:
 
 
 def _with_parents(rows: Sequence[Row]) -> Mapping[bytes, Folder]:
-    """Packed rows with a row for every directory on the way, so that they make a tree."""
+    """Return packed rows with a row for every directory on the way, so that they make a tree."""
     parents = {path for row in rows for path in _above(row.path)}
     here = Identity(0, 0, 0, 0)
     return pack([*rows, *(Row(path, "d", NO_DIGEST, 0, 0o700, here) for path in parents)]).folders
@@ -128,8 +128,8 @@ def _target(path: str) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def _seed(top: int, target: int, known: Known, progress: Progress | None) -> Seeded:
-    listed = survey(top)
+def _seed(top: int, target: int, known: Known, progress: Progress | None) -> SeededTree:
+    listed = list_seeds(top)
     below = _make_directories(target, [path for path, _ in listed.directories if path])
     files = [(path, name) for path, names in listed.directories for name in names]
     findings = SLOT.iter_unpack(Work((top, target), files, known, progress).findings() if files else b"")
@@ -138,8 +138,8 @@ def _seed(top: int, target: int, known: Known, progress: Progress | None) -> See
     failed = list(listed.failed)
     cloned = False
     for path, names in listed.directories:
-        here: list[Entry] = below.get(path, [])
-        there: list[Entry] = []
+        here: list[FolderEntry] = below.get(path, [])
+        there: list[FolderEntry] = []
         for name, (state, number, digest, made, read) in zip(names, findings, strict=False):
             if state == DONE:
                 cloned = cloned or bool(number)
@@ -150,10 +150,10 @@ def _seed(top: int, target: int, known: Known, progress: Progress | None) -> See
             elif number != errno.ENOENT:
                 failed.append((join(path, name), number))
         projected[path], durable[path] = _folder(path, here), _folder(path, there)
-    return Seeded(Rows(projected), Rows(durable), _notices(listed.special, failed), cloned)
+    return SeededTree(Rows(projected), Rows(durable), _notices(listed.special, failed), cloned)
 
 
-def _folder(path: bytes, entries: list[Entry]) -> Folder:
+def _folder(path: bytes, entries: list[FolderEntry]) -> Folder:
     entries.sort()
     stats = b"".join([entry[2] for entry in entries])
     tags = b"".join([entry[1] for entry in entries])
@@ -161,8 +161,8 @@ def _folder(path: bytes, entries: list[Entry]) -> Folder:
     return Folder(path, names, tags, stats, digests, (), newest_of(stats))
 
 
-def survey(top: int) -> Source:
-    """List a directory for seeding: regular files; no link, no temporary of ours; special files and unreadable directories are noted."""
+def list_seeds(top: int) -> SeedListing:
+    """List a directory for seeding: regular files, but no symlinks and no temporaries of ours."""
     cursor = Cursor(top)
     directories: list[tuple[bytes, Sequence[bytes]]] = []
     special: list[bytes] = []
@@ -185,11 +185,11 @@ def survey(top: int) -> Source:
             waiting += [join(path, name) for name in reversed(below)]
     finally:
         cursor.close()
-    return Source(directories, special, failed)
+    return SeedListing(directories, special, failed)
 
 
 def _sorted_out(entries: Iterable[os.DirEntry[str]]) -> tuple[list[bytes], list[bytes], list[bytes]]:
-    """(regular files, directories, special files) by raw name, sorted."""
+    """Return the sorted raw names of (regular files, directories, special files)."""
     names: list[bytes] = []
     below: list[bytes] = []
     other: list[bytes] = []
@@ -206,10 +206,10 @@ def _sorted_out(entries: Iterable[os.DirEntry[str]]) -> tuple[list[bytes], list[
     return sorted(names), sorted(below), sorted(other)
 
 
-def _make_directories(target: int, paths: Sequence[bytes]) -> dict[bytes, list[Entry]]:
-    """Make directories below `target`, parents first; their entries by parent."""
+def _make_directories(target: int, paths: Sequence[bytes]) -> dict[bytes, list[FolderEntry]]:
+    """Make directories below `target`, parents first; return their entries by parent."""
     cursor = Cursor(target)
-    made: dict[bytes, list[Entry]] = {}
+    made: dict[bytes, list[FolderEntry]] = {}
     try:
         for path in paths:
             parent, _, name = path.rpartition(b"/")

@@ -1,4 +1,4 @@
-"""What a harness wrote, or moved, inside its run directory but outside the projection (docs/safety.md, promise 4)."""
+"""Files that a harness left in its run directory outside the projection (docs/safety.md, promise 4)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from outfitter.model.outcome import Identity, Row, path_bytes
 
 
 def strays(root: str, names: Collection[str]) -> tuple[Row, ...]:
-    """Each regular file with something in it under those names in `root`, its path relative to it; no link is followed.
+    """Return the rows of the non-empty regular files below these names in `root`, paths relative to it.
 
-    A directory that cannot be looked into may hold something: it has a row of its own, with tag `u`.
+    Symlinks are not followed. A directory that cannot be read may hold something: it has a row with tag `u`.
     """
     return tuple(sorted(row for name in names for row in _below(root, name)))
 

@@ -1,4 +1,4 @@
-"""Looking into a folder of session transcripts without reading them whole (spec/95 SLG-05)."""
+"""Read the beginning of the newest session transcript in a directory (spec/95 SLG-05)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _SUFFIX = ".jsonl"
 
 
 def newest_head(directory: str) -> bytes | None:
-    """The first 256 KiB of the regular file that was modified last among the `*.jsonl` directly in a directory; None without one.
+    """Return the first 256 KiB of the newest `*.jsonl` directly in a directory, None if there is none.
 
-    Of two of one moment the later name counts. What cannot be read counts as absent.
+    Of two with the same mtime the later name counts. A file that cannot be read counts as absent.
     """
     newest = max(_transcripts(directory), default=None)
     if newest is None:
@@ -27,17 +27,17 @@ def newest_head(directory: str) -> bytes | None:
 
 
 def _transcripts(directory: str) -> list[tuple[int, str, str]]:
-    """(mtime in ns, name, path) of each; one that vanishes meanwhile is left out."""
+    """Return (mtime in ns, name, path) of each transcript that can be looked at."""
     try:
         with os.scandir(directory) as entries:
             names = [entry for entry in entries if entry.name.endswith(_SUFFIX)]
     except OSError:
         return []
-    found: list[tuple[int, str, str]] = []
+    transcripts: list[tuple[int, str, str]] = []
     for entry in names:
         try:
             if entry.is_file():
-                found.append((entry.stat().st_mtime_ns, entry.name, entry.path))
+                transcripts.append((entry.stat().st_mtime_ns, entry.name, entry.path))
         except OSError:
             continue
-    return found
+    return transcripts

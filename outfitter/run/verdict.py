@@ -1,4 +1,4 @@
-"""What, if anything, made a finished launch fail, and its exit code (spec/80)."""
+"""Why a finished launch failed, if it did, and its exit code (spec/80)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from outfitter.model.projection import Report
 
 
 def violation(report: Report) -> StateViolated | None:
-    """The paths that fail a run whose harness exited 0: `failed` ones, and under `--strict` every `warned` one.
+    """Return the paths that fail a run of a harness that exited 0, None if there are none.
 
-    What could not be read counts as what its strategy makes of a change.
+    These are the `failed` ones and, under `--strict`, the `warned` ones. An unreadable path counts as changed.
     """
     outcomes = ("failed", "warned") if report.record.strict else ("failed",)
     watched = ("error", "warn", "prompt") if report.record.strict else ("error",)
@@ -23,14 +23,14 @@ def violation(report: Report) -> StateViolated | None:
 
 
 def verdict(report: Report) -> LaunchError | None:
-    """What, if anything, ended the launch as a failure of ours or of the policy; a harness's own code is not one."""
+    """Return the error that ended the launch, None if there is none; a harness's own exit code is not one."""
     if not isinstance(report.ended, ChildExit):
         return report.ended
     return violation(report) if report.ended.code == 0 else None
 
 
 def run_code(report: Report) -> int:
-    """The exit code of `outfitter run`: the harness's own, else that of the verdict (spec/80)."""
+    """Return the exit code of `outfitter run`: that of the verdict, else the harness's own (spec/80)."""
     error = verdict(report)
     if error is not None:
         return exit_code(error)

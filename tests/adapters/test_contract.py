@@ -19,7 +19,7 @@ from outfitter.model.composition import Server, Tools
 from outfitter.model.errors import PolicyRefused, UsageError
 from outfitter.model.projection import Prepared, ProjectionPlan, Site
 from outfitter.railway import fold
-from outfitter.run.plan_checks import faults
+from outfitter.run.plan_checks import violations
 from stages.gather_facts import choose_harness
 from stages.reject_warnings import reject_warnings
 from tests.adapters import example_harness
@@ -42,7 +42,7 @@ def test_006_1_2_a_projection_is_identified_by_its_harness(one: Adapter) -> None
 def test_006_1_1_a_projection_is_a_root_and_a_launch(one: Adapter, isolated: bool) -> None:
     plan = projected(one, selecting(), isolated)
     assert plan.launch.executable == f"/bin/{one.command}"
-    assert faults(plan) == ()
+    assert violations(plan) == ()
 
 
 @each
@@ -249,7 +249,7 @@ KEYS = st.sampled_from(["type", "command", "args", "env", "url", "headers", "cwd
 def test_no_server_definition_breaks_a_plan(one: Adapter, name: str, definition: dict[str, Any]) -> None:
     """What composing lets through by mistake is still no crash."""
     entry = Server(name, definition, "/t/mcp.json", "project")
-    assert faults(projected(one, composed(servers=(entry,)))) == ()
+    assert violations(projected(one, composed(servers=(entry,)))) == ()
 
 
 WORDS = st.sampled_from(["read", "Bash", "mcp", "mcp__db", "mcp__db__x", "mcp__*", "Bash(rm:*)", "nosuch", "Task"])
@@ -259,7 +259,7 @@ WORDS = st.sampled_from(["read", "Bash", "mcp", "mcp__db", "mcp__db__x", "mcp__*
 def test_no_tool_limits_break_a_plan(one: Adapter, allow: list[str] | None, deny: list[str]) -> None:
     tools = Tools(None if allow is None else tuple(allow), tuple(deny))
     servers = (Server("db", {"type": "stdio", "command": "x"}, "/t/mcp.json", "project"),)
-    assert faults(projected(one, composed(tools=tools, servers=servers))) == ()
+    assert violations(projected(one, composed(tools=tools, servers=servers))) == ()
 
 
 def _reaches(plan: ProjectionPlan) -> object:

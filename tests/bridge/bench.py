@@ -6,6 +6,7 @@ import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from attrs import evolve
@@ -19,11 +20,11 @@ from outfitter.edges.real import real_host
 from outfitter.fingerprint.scan import TREES
 from outfitter.host import Terminal
 from outfitter.model.outcome import Snapshot
-from outfitter.model.projection import Bridge, Record, Seed, State
+from outfitter.model.projection import Bridge, Generated, Record, Seed, State
 from outfitter.model.request import Ambient
 from outfitter.model.settings import Settings
 from outfitter.railway import fold, perform
-from outfitter.run.materialize import Made, durable_targets, place_states, plant_seeds
+from outfitter.run.materialize import ProjectionBuilder, durable_targets
 from outfitter.run.projecting import projecting
 from stages.bridge import bridge
 from stages.diff import diff
@@ -106,16 +107,14 @@ class Bench:
             interactive=bool(self.options.get("interactive")),
         )
         effects = projecting(self.ambient)
-        made = Made([], [], [], [])
+        builder = ProjectionBuilder(effects, self.record)
         effects.make_directory(str(self.projection))
-        for path, content in generated.items():
-            row = effects.write(f"{self.projection}/{path}", content, False)
-            made.rows.append(row._replace(path=os.fsencode(path)))
+        written = tuple(Generated(path, content) for path, content in generated.items())
+        builder.write_plan(SimpleNamespace(generated=written, copied=()))
         targets = fold(durable_targets(effects, self.record), lambda value: value, self._fail)
-        place_states(effects, self.record, targets, made)
-        plant_seeds(effects, None, seeds, self.record, made)
-        self.made = made
-        projected = made.projected(self.record)
+        builder.place_states(targets)
+        builder.plant_seeds(seeds)
+        projected = builder.projected()
         tree = TREES.scan(str(self.projection), projected.rows, 0, True)
         self.baseline = Snapshot(tree, projected.durable)
         return self

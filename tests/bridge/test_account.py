@@ -85,7 +85,7 @@ def test_malformed_durable_state_is_left_and_said(bench, content):
     b.write(FILE, '{"oauthAccount":{"id":2}}')
     b.settle()
     assert durable.read_bytes() == content
-    assert b.warnings(FILE, "no JSON object")
+    assert b.warnings(FILE, "not a JSON object")
 
 
 def test_a_byte_order_mark_stays(bench):

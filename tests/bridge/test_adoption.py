@@ -305,7 +305,7 @@ def test_a_login_of_pi_s_that_came_back_cut_replaces_none(bench, content):
     b.settle()
     assert durable.read_bytes() == b'{"a": {"access": "old"}}'
     assert content in b.kept()
-    assert b.warnings("auth.json", "no JSON object")
+    assert b.warnings("auth.json", "not a JSON object any more")
 
 
 def test_a_logout_of_pi_s_is_carried(bench):

@@ -86,4 +86,4 @@ def test_a_file_at_a_directorys_place_never_becomes_the_durable_directory(bench,
     b.settle()
     assert not durable.exists()
     assert b"a file" in b.kept()
-    assert b.warnings(path, "where a directory belongs")
+    assert b.warnings(path, "in the place of a directory")

@@ -26,17 +26,17 @@ S, P, D = b"s", b"p", b"d"
         (Sides(S, S, S, D), "leave"),
         (Sides(S, S, S, None), "leave"),
         # p is a seeded log that came back cut, d = s
-        (Sides(S, S, P, S, cut=True), "keep-cut"),
+        (Sides(S, S, P, S, truncated=True), "keep-longer"),
         # p ≠ s, d = s
         (Sides(S, S, P, S), "copy"),
         (Sides(None, None, P, None), "create"),
         # p ≠ s, d = p
         (Sides(S, S, P, P), "leave"),
-        (Sides(S, S, P, P, cut=True), "leave"),
+        (Sides(S, S, P, P, truncated=True), "leave"),
         (Sides(None, None, P, P), "leave"),
         # p ≠ s, d ≠ s, d ≠ p
         (Sides(S, S, P, D), "conflict"),
-        (Sides(S, S, P, D, cut=True), "conflict"),
+        (Sides(S, S, P, D, truncated=True), "conflict"),
         (Sides(S, S, P, None), "conflict"),
         (Sides(None, None, P, D), "conflict"),
         # credentials that are none

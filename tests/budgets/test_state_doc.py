@@ -11,7 +11,7 @@ import pytest
 from outfitter.adapters import adapter
 from outfitter.adapters.claude.state import declared as claude_declared
 from outfitter.adapters.pi.state import state_paths as pi_state_paths
-from outfitter.model.outcome import Ending
+from outfitter.model.outcome import ChangeOutcome
 from outfitter.model.projection import Facts
 from outfitter.model.settings import Strategy
 
@@ -60,7 +60,7 @@ def test_the_page_is_up_to_date():
 
 
 def test_every_strategy_and_outcome_is_explained():
-    for word in (*get_args(Strategy), *get_args(Ending)):
+    for word in (*get_args(Strategy), *get_args(ChangeOutcome)):
         assert re.search(rf"^\|.*`{word}`", PAGE, re.MULTILINE), word
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from outfitter.fingerprint.tree import pack
 from outfitter.model.outcome import Identity, Row, Snapshot, Tree
 from outfitter.model.projection import Bridge, Record, State
-from outfitter.run.ownership import ground, zones
+from outfitter.run.ownership import index_paths, owner_of
 from stages.diff import change_kind, diff
 
 NOWHERE = Identity(0, 0, 0, 0)
@@ -106,14 +106,14 @@ def test_what_cannot_be_read_is_unreadable_unless_it_is_thrown_away(handling):
 
 def test_the_longest_declared_path_counts():
     rec = record((state("a/", "warn"), state("a/b/", "error"), state("a/c", "discard")))
-    held = zones(rec)
-    assert ground(held, "a/b").strategy == "error"
-    assert ground(held, "a/b/x/y").state_path == "a/b/"
-    assert ground(held, "a/c").state_path == "a/c"
-    assert ground(held, "a/cc").state_path == "a/"
-    assert ground(held, "a").state_path == "a/"
-    assert ground(held, "ab").zone == "unknown"
-    assert ground(held, "a/c/inside").state_path == "a/"
+    held = index_paths(rec)
+    assert owner_of(held, "a/b").strategy == "error"
+    assert owner_of(held, "a/b/x/y").state_path == "a/b/"
+    assert owner_of(held, "a/c").state_path == "a/c"
+    assert owner_of(held, "a/cc").state_path == "a/"
+    assert owner_of(held, "a").state_path == "a/"
+    assert owner_of(held, "ab").zone == "unknown"
+    assert owner_of(held, "a/c/inside").state_path == "a/"
 
 
 def test_no_path_is_of_two_kinds():
@@ -121,18 +121,18 @@ def test_no_path_is_of_two_kinds():
         (state("skills/"), state("mcp.json", "discard"), state("hooks/", "warn")),
         generated=("skills/mine/SKILL.md", "mcp.json", "prompts/a.md", "skills/top.md"),
     )
-    held = zones(rec)
-    assert ground(held, "mcp.json")[:3] == ("declared", "discard", "mcp.json")
-    assert ground(held, "skills/mine/SKILL.md").zone == "generated"
-    assert ground(held, "skills/mine/new/x").zone == "generated"
-    assert ground(held, "skills/mine").zone == "generated"
-    assert ground(held, "skills/top.md").zone == "generated"
-    assert ground(held, "skills/other/SKILL.md")[:3] == ("declared", "symlink", "skills/")
-    assert ground(held, "skills").zone == "declared"
-    assert ground(held, "prompts/a.md").zone == "generated"
-    assert ground(held, "prompts").zone == "generated"
-    assert ground(held, "prompts/new.md").zone == "unknown"
-    assert ground(held, "hooks/h").zone == "declared"
+    held = index_paths(rec)
+    assert owner_of(held, "mcp.json")[:3] == ("declared", "discard", "mcp.json")
+    assert owner_of(held, "skills/mine/SKILL.md").zone == "generated"
+    assert owner_of(held, "skills/mine/new/x").zone == "generated"
+    assert owner_of(held, "skills/mine").zone == "generated"
+    assert owner_of(held, "skills/top.md").zone == "generated"
+    assert owner_of(held, "skills/other/SKILL.md")[:3] == ("declared", "symlink", "skills/")
+    assert owner_of(held, "skills").zone == "declared"
+    assert owner_of(held, "prompts/a.md").zone == "generated"
+    assert owner_of(held, "prompts").zone == "generated"
+    assert owner_of(held, "prompts/new.md").zone == "unknown"
+    assert owner_of(held, "hooks/h").zone == "declared"
 
 
 def test_a_bridged_path_is_declared_even_if_it_was_written_by_us():

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from outfitter.bridge.context import Topic, Trouble
+from outfitter.bridge.context import FailureKind, Topic
+from outfitter.bridge.notices import FAILURE_CODES
 from outfitter.model.errors import LaunchError
 from tests.messages.runner import transcripts
 
@@ -79,7 +80,10 @@ def test_every_ending_of_a_write_is_seen():
 
 def test_every_topic_and_trouble_is_seen():
     seen_parts = {part for code in seen() for part in (code.rpartition("-")[0], code.rpartition("-")[2])}
-    wanted = {*(topic.replace(" ", "-") for topic in get_args(Topic)), *filter(None, get_args(Trouble))}
+    wanted = {
+        *(topic.replace(" ", "-") for topic in get_args(Topic)),
+        *(FAILURE_CODES.get(kind, kind) for kind in get_args(FailureKind) if kind),
+    }
     assert sorted(wanted - seen_parts) == []
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from outfitter.adapters.claude.plan import _keychain
 from outfitter.cli.fingerprint import _tell
 from outfitter.cli.sync import _waiting
+from outfitter.host import WriteFailure
 from outfitter.model.errors import Crashed, Interrupted
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Notice
@@ -23,7 +24,9 @@ def test_what_no_command_can_be_brought_to_say(machine, updating):
     _tell(listening, row)
     _tell(listening, row._replace(tag="f", note="unstable"))
     _waiting(listening, "github:example/agents")
-    host: Any = SimpleNamespace(durable=SimpleNamespace(flush=lambda: "/M/home: Input/output error"))
+    host: Any = SimpleNamespace(
+        durable=SimpleNamespace(flush=lambda: WriteFailure("error", "/M/home: Input/output error"))
+    )
     heard += bridge._flushed(host)
     heard.append(cleanup._left("/M/tmp/outfitter-a-pi-XXXXXXXX", "the harness is still running"))
 
@@ -31,10 +34,10 @@ def test_what_no_command_can_be_brought_to_say(machine, updating):
         raise OSError(28, "No space left on device", "/M/state/run.json")
 
     heard += cleanup._tell(failing, Any)
-    made = materialize.Made([], [], [], [])
     unreadable: Any = SimpleNamespace(look=lambda _: failing())
-    materialize._note_durable(unreadable, "/M/home/.pi/agent/auth.json", "auth.json", made)
-    heard += made.notices
+    builder = materialize.ProjectionBuilder(unreadable, Any)
+    builder._note_durable("/M/home/.pi/agent/auth.json", "auth.json")
+    heard += builder.projected().notices
     here: Any = SimpleNamespace(ambient=SimpleNamespace(env={}, platform="darwin"))
     facts: Any = SimpleNamespace(listings={}, native="/M/home/.claude")
     heard += _keychain(here, facts)

@@ -14,7 +14,7 @@ from outfitter.host import Terminal
 from outfitter.model.errors import CompositionFailed, EffectFailed
 from outfitter.model.projection import Bridge, Copied, Facts, Generated, LaunchPlan, Seed
 from outfitter.railway import fold
-from outfitter.run.plan_checks import faults
+from outfitter.run.plan_checks import violations
 from stages.project import plan_projection
 from tests.effects import fake
 from tests.state.standing import SILENT, built, composition, plan, prepared, resolution, stand
@@ -354,7 +354,7 @@ def test_a_sound_plan_has_no_fault():
         copied=(Copied("/s", "d/y"),),
         seeds=(Seed("/s", "p/a/"),),
     )
-    assert faults(made) == ()
+    assert violations(made) == ()
 
 
 def test_seeding_tells_how_far_it_is(here):

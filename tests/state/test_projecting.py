@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outfitter.atomic import Beside
+from outfitter.atomic import AtomicFile
 from tests.state.standing import as_nobody, stand
 
 
@@ -204,13 +204,13 @@ def test_a_durable_folder_that_cannot_be_written_is_named_without_a_trace():
 
 def test_one_made_by_another_launch_meanwhile_is_left_alone(here, monkeypatch):
     place = here.home / "trust.json"
-    real = Beside.begin
+    real = AtomicFile.begin
 
     def race(self, mode, fresh):
         real(self, mode, fresh)
         place.write_text('{"theirs": 1}')
 
-    monkeypatch.setattr(Beside, "begin", race)
+    monkeypatch.setattr(AtomicFile, "begin", race)
     assert ensure(here, place, create=b"{}") == str(place)
     assert place.read_text() == '{"theirs": 1}'
     assert [path.name for path in here.home.iterdir()] == ["trust.json"]

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from outfitter.run.layout import removed_log
-from outfitter.run.leftovers import Remnant, clear, remnants
+from outfitter.run.leftovers import LeftoverDirectory, clear, leftover_directories
 from outfitter.run.removal import note_removed
 from tests.state.standing import as_nobody, opened, plan, prepared, stand
 
@@ -86,7 +86,7 @@ def test_directories_that_only_begin_alike_are_no_remnants(here):
         (here.tmp / name).mkdir()
     (here.tmp / "outfitter-a-pi-bcdefghj").write_text("")
     (here.tmp / "outfitter-a-pi-cdefghjk").symlink_to("/")
-    assert remnants(here.ambient) == ()
+    assert leftover_directories(here.ambient) == ()
 
 
 def test_what_has_a_marker_or_a_journal_is_no_remnant(here):
@@ -94,9 +94,9 @@ def test_what_has_a_marker_or_a_journal_is_no_remnant(here):
     journalled = opened(here, prepared(here, plan())).record
     os.unlink(journalled.root + "/lock")
     Path(journalled.root, "x").touch()
-    assert remnants(here.ambient) == ()
+    assert leftover_directories(here.ambient) == ()
     here.runs.forget(journalled.run_id)
-    assert [one.root for one in remnants(here.ambient)] == [journalled.root]
+    assert [one.root for one in leftover_directories(here.ambient)] == [journalled.root]
     assert Path(live.root, "lock").exists()
 
 
@@ -105,16 +105,16 @@ def test_a_directory_that_a_launch_is_just_making_is_no_remnant(here):
     os.mkdir(record.root)
     held = os.open(record.root, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
-    assert remnants(here.ambient) == ()
+    assert leftover_directories(here.ambient) == ()
     os.close(held)
-    assert [one.root for one in remnants(here.ambient)] == [record.root]
+    assert [one.root for one in leftover_directories(here.ambient)] == [record.root]
 
 
 def test_nothing_that_comes_into_it_meanwhile_is_removed(here):
     record = removed(here)
     os.makedirs(record.root + "/a/b")
-    (remnant,) = remnants(here.ambient)
-    assert remnant == Remnant(record.root, True, 0)
+    (remnant,) = leftover_directories(here.ambient)
+    assert remnant == LeftoverDirectory(record.root, True, 0)
     Path(record.root, "a/late").write_text("1")
     assert not clear(remnant)
     assert Path(record.root, "a/late").read_text() == "1"
@@ -123,7 +123,7 @@ def test_nothing_that_comes_into_it_meanwhile_is_removed(here):
 def test_a_link_that_takes_its_place_is_not_followed(here, tmp_path):
     record = removed(here)
     os.makedirs(record.root + "/a")
-    (remnant,) = remnants(here.ambient)
+    (remnant,) = leftover_directories(here.ambient)
     (tmp_path / "mine/empty").mkdir(parents=True)
     shutil.rmtree(record.root)
     os.symlink(tmp_path / "mine", record.root)
@@ -135,7 +135,7 @@ def test_it_is_found_where_the_temporary_root_was_then(here, tmp_path):
     record = removed(here)
     os.mkdir(record.root)
     elsewhere = evolve(here.ambient, temp_root=str(tmp_path / "work"))
-    assert [one.root for one in remnants(elsewhere)] == [record.root]
+    assert [one.root for one in leftover_directories(elsewhere)] == [record.root]
 
 
 def test_one_that_cannot_be_looked_through_is_kept():
@@ -144,7 +144,7 @@ def test_one_that_cannot_be_looked_through_is_kept():
         record = removed(here)
         os.makedirs(record.root + "/shut/in")
         os.chmod(record.root + "/shut", 0)
-        (remnant,) = remnants(here.ambient)
+        (remnant,) = leftover_directories(here.ambient)
         return remnant.entries, clear(remnant), os.path.exists(record.root)
 
     assert as_nobody(job) == (-1, False, True)
@@ -155,11 +155,11 @@ def test_noise_in_the_log_proves_nothing(here, tmp_path):
     log = Path(removed_log(here.ambient))
     log.parent.mkdir(parents=True)
     log.write_bytes(b"\xff\0outfitter-a-pi-abcdefgh\0" + os.fsencode(tmp_path / "precious") + b"\0/tmp/outfitter-a")
-    assert remnants(here.ambient) == ()
+    assert leftover_directories(here.ambient) == ()
     log.unlink()
     log.mkdir()
     removed(here)
-    assert remnants(here.ambient) == ()
+    assert leftover_directories(here.ambient) == ()
 
 
 def test_the_log_stays_small_and_keeps_the_newest(here):

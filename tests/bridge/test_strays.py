@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from outfitter.bridge.notices import beside_notice, written
+from outfitter.bridge.notices import stray_notice, written_strays
 from outfitter.model.outcome import GRANULARITY_NS, Identity, Row
 from outfitter.run.stray_files import strays
 from tests.state.standing import as_nobody
@@ -26,7 +26,7 @@ def told(found, *, now=None, error=None, baseline=()):
         return None if now is None else SimpleNamespace(digest=now)
 
     snapshot = SimpleNamespace(tree=SimpleNamespace(rows=baseline, taken_ns=TAKEN))
-    return bool(written(SimpleNamespace(look=look), SimpleNamespace(root="/tmp/r"), snapshot, (found,)))
+    return bool(written_strays(SimpleNamespace(look=look), SimpleNamespace(root="/tmp/r"), snapshot, (found,)))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_moved_file_counts_if_it_may_have_changed(found, more, new):
 def test_many_places_stand_in_one_short_line():
     record = SimpleNamespace(root="/tmp/r", projection="/tmp/r/projection")
     found = [row(f"n{number}/a/b") for number in range(9)] + [row("n1/c"), row("top")]
-    notice = beside_notice(record, found, gone=False)
+    notice = stray_notice(record, found, gone=False)
     assert notice.message.count("\n") == 0
     assert "/tmp/r/n0 (1 file), /tmp/r/n1 (2 files)" in notice.message
     assert notice.message.endswith(" and 5 more")
