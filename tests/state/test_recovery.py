@@ -325,8 +325,14 @@ def test_a_retained_run_is_still_shown_after_a_restart(machine):
         (lambda root, _: (root / "lock").write_text("outfitter run 2\n"), "its lock file is not its own"),
         (lambda root, _: (root / "lock").unlink(), "its lock file is gone"),
         (lambda root, _: os.chown(root / "lock", 65534, 65534), "its lock file is not its own"),
-        (lambda _, path: edit(path, inode=json.loads(path.read_text())["inode"] + 1), "another directory"),
-        (lambda root, _: (shutil.move(root, f"{root}.x"), root.symlink_to(f"{root}.x")), "its path is not a directory any more"),
+        (
+            lambda _, path: edit(path, inode=json.loads(path.read_text())["inode"] + 1),
+            "its path holds another directory",
+        ),
+        (
+            lambda root, _: (shutil.move(root, f"{root}.x"), root.symlink_to(f"{root}.x")),
+            "its path is not a directory any more",
+        ),
     ],
     ids=["empty lock", "another marker", "no lock", "another's lock", "inode", "link"],
 )
