@@ -182,7 +182,10 @@ class Replacement(NamedTuple):
 
 
 class WriteFailure(NamedTuple):
-    """Why a durable file was not written: another program made or changed it (`conflict`), or the system refused (`error`)."""
+    """Why a durable file was not written.
+
+    `conflict`: another program made or changed it; `error`: the system refused.
+    """
 
     kind: Literal["conflict", "error"]
     reason: str
@@ -224,7 +227,7 @@ class Durable(Protocol):
         ...
 
     def flush(self) -> WriteFailure | None:
-        """Flush each directory written to so far, once; return the first failure, its reason led by the directory."""
+        """Flush each directory written to so far, once; return the first failure."""
         ...
 
     def tidy(self, target: str) -> None:
