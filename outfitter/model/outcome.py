@@ -25,7 +25,7 @@ _ENCODING = sys.getfilesystemencoding()
 
 
 def path_bytes(path: str) -> bytes:
-    """Return a path as the system spells it, as in `Row.path`. What the locale cannot spell came from a UTF-8 file."""
+    """Return a path as in `Row.path`: in the locale's encoding, in UTF-8 what that cannot spell."""
     try:
         return path.encode(_ENCODING, "surrogateescape")
     except UnicodeEncodeError:
