@@ -1,4 +1,4 @@
-"""Hash one entry, the innermost loop of every fingerprint, and collect a directory's results (spec/60)."""
+"""Hash one entry, the innermost loop of every fingerprint, and collect results (spec/60)."""
 
 from __future__ import annotations
 
