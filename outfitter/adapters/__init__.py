@@ -20,6 +20,9 @@ from outfitter.railway import Outcome
 class FactsRequest(Value):
     """What an adapter must know before it can plan, all paths absolute.
 
+    Native files to read, directories to list, arguments that print help, paths to resolve to physical ones (`real`),
+    and directories whose newest `*.jsonl` file to read the beginning of (`heads`).
+
     Native files to read, directories to list, help text to ask for, paths whose physical place is wanted (`real`), and
     directories whose newest `*.jsonl` is wanted by its beginning (`heads`).
     """
@@ -35,13 +38,25 @@ NOTHING = FactsRequest()
 
 
 def nothing_more(_request: Request, _settings: Settings, _facts: Facts) -> FactsRequest:
-    """What most adapters want once they know what they asked for first."""
+    """Ask for no more facts: the default of an adapter."""
     return NOTHING
 
 
 @frozen(eq=False, repr=False)
 class Adapter(Value):
-    """One harness, as data and pure functions. `scratch` of its state paths is what the harness writes unasked (spec/40).
+    """One harness, as data and pure functions.
+
+    `first_facts(request, settings, native directory)` names the facts that the adapter needs first, `more_facts`
+    those that it needs once these are known. `more_facts` is called again until it names nothing new; what it names
+    may be unreadable (`Facts.unreadable`).
+
+    `elements` are the loadout elements it can project. `declared` is every path that it may declare under any
+    strategy, for settings that name one which this run does not declare (spec/20). `scratch` of its state paths marks
+    what the harness writes unasked (spec/40).
+
+    `variable` is the environment variable that names its configuration directory, `home` that directory's native path
+    relative to the home (`.pi/agent`). `state_paths` and `plan` get a request whose strategy (inherit or isolated)
+    may still change by what `help` says.
 
     `first_facts(request, settings, native directory)` says what to find out, `more_facts` what else once that is known: it is asked
     again until it wants nothing new, and what it wants may be unreadable (`Facts.unreadable`). `elements` is what it can project.

@@ -1,4 +1,4 @@
-"""What an adapter needs of any composition, whichever harness it is for: controls, identity, parts, one-run paths. Pure."""
+"""What every adapter needs of a composition: controls, identity, parts, generated paths. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from outfitter.model.settings import Resolution, Settings, Strategies
 
 
 def effective_controls(composition: Composition, harness: str) -> Controls:
-    """The generic controls with the harness's own block over them (spec/10, "Front matter"): maps by key, lists joined, its scalar wins."""
+    """Return the generic controls with the harness's own block over them (spec/10 `controls`).
+
+    Maps merge by key, lists are joined, the harness's scalar wins.
+    """
     generic = composition.controls
     own = composition.harness_controls.get(harness, Controls())
     return Controls(
@@ -28,7 +31,10 @@ def effective_controls(composition: Composition, harness: str) -> Controls:
 
 
 def unsupported_element(element: str, why: str) -> Notice:
-    """The one warning for an element that a harness cannot be given: an adapter that can say more than that gives it itself (spec/40)."""
+    """Return the warning for an element that a harness cannot be given (spec/40).
+
+    An adapter that can say more gives its own warning.
+    """
     return Notice("warning", "unsupported-element", f"{element}: {why}")
 
 
@@ -38,7 +44,10 @@ def unsupported_control(agent: str, harness: str, control: str) -> Notice:
 
 
 def unset_credential(composition: Composition, harness: str, env: Mapping[str, str]) -> str:
-    """The credential variable of the selected target if the child would not have it, else "" (spec/10, "Models")."""
+    """Return the credential variable of the selected target if the child would lack it, else "".
+
+    See spec/10, Models.
+    """
     target = composition.model
     if target is None or not target.variable:
         return ""
@@ -56,7 +65,7 @@ def harness_defaults(settings: Settings, harness: str) -> Mapping[str, object]:
 def without_native_context(
     fragments: tuple[Fragment, ...], facts: Facts, names: Iterable[str]
 ) -> tuple[tuple[Fragment, ...], str]:
-    """The fragments without the tree's shared context, where the harness reads the same text by itself (spec/15 V1).
+    """Return the fragments without shared context that the harness reads itself (spec/15 V1).
 
     `names` are the files at the project's root that it reads. Gives the fragments, and the path that holds the same text or "".
     """
@@ -71,13 +80,13 @@ def without_native_context(
 
 
 def first_there(facts: Facts, names: Iterable[str]) -> tuple[str, ...]:
-    """The one of these files at the project's root that a harness reads which takes the first it finds; () for none."""
+    """Return the first of these files that exists at the project's root, as a tuple; () for none."""
     there = (name for name in names if facts.files.get(posixpath.join(facts.project_root, name)) is not None)
     return tuple(islice(there, 1))
 
 
 def native_context(facts: Facts, names: Iterable[str]) -> tuple[str, ...]:
-    """The files of these names at the project's root that exist: what the harness reads beside the composition."""
+    """Return the files of these names at the project's root that exist: the harness reads them as well."""
     paths = (posixpath.join(facts.project_root, name) for name in names)
     return tuple(path for path in paths if facts.files.get(path) is not None)
 
@@ -97,7 +106,10 @@ def flat_name(name: str) -> str:
 
 
 def one_run(strategies: Strategies, generated: Iterable[str]) -> Strategies:
-    """Strategies in which a declared path that is generated this time is discarded, where it would be a link (spec/50, "three kinds")."""
+    """Return strategies that discard a declared path which is generated this time instead of linking it.
+
+    See spec/50, "three kinds".
+    """
     paths = frozenset(generated)
 
     def reconciled(resolution: Resolution) -> Resolution:

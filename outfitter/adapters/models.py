@@ -1,4 +1,7 @@
-"""A model selection as each harness can take it: words of other tools, dialects that would be lost (spec/10, "Models", V16, 006.9). Pure."""
+"""A model selection as each harness can take it: foreign model words, unsupported dialects.
+
+See spec/10 Models, V16 and 006.9. Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _UNSET_WORDS = ("", "inherit", "default")
 
 
 class HarnessModel(NamedTuple):
-    """What to hand over: `target` None selects nothing; the notice says why where the tree had asked for something."""
+    """The target for a harness; None selects nothing, with a notice if the tree asked for a model."""
 
     target: ModelTarget | None
     notices: tuple[Notice, ...] = ()
@@ -40,7 +43,10 @@ def selection(
 
 
 def credential_missing(composition: Composition, variable: str) -> CompositionFailed:
-    """The refusal of a target without its credential: the harness would send another login to that host (spec/10)."""
+    """Return the error for a target without its credential.
+
+    Without it the harness would send another login to that host (spec/10).
+    """
     target = composition.model
     name = f"{target.provider}/{target.model}" if target else ""
     return CompositionFailed(
@@ -59,6 +65,4 @@ def _native(target: ModelTarget, agent: str, harness: str) -> HarnessModel:
 
 def _lost(target: ModelTarget, agent: str, why: str) -> HarnessModel:
     name = f"{target.provider}/{target.model}" if target.provider else target.model
-    return HarnessModel(
-        None, (Notice("warning", "model-omitted", f"agent {agent}: model {name}: {why}; it is left out"),)
-    )
+    return HarnessModel(None, (Notice("warning", "model-omitted", f"agent {agent}: model {name}: {why}; skipped"),))

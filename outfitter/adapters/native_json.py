@@ -1,4 +1,4 @@
-"""Native JSON files as objects: read only what is certain to be understood, write what programs read. Pure."""
+"""Native JSON files as objects: read only what is unambiguous, write what programs read. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Json: TypeAlias = dict[str, Any]
 
 
 def json_object(raw: bytes | None) -> Json | None:
-    """A file's root object; None where it is no strict JSON object in UTF-8, or repeats a key. A byte-order mark is accepted."""
+    """Return a file's root object; None if it is not one strict JSON object in UTF-8.
+
+    A repeated key makes it None, too. A byte-order mark is accepted.
+    """
     if raw is None:
         return None
     try:
@@ -28,7 +31,7 @@ def json_bytes(value: Mapping[str, Any]) -> bytes:
 
 
 def member_digest(document: Any, member: str) -> str:
-    """BLAKE3 hex of the canonical JSON of a top-level member; "" where there is none, or the document is no object."""
+    """Return the BLAKE3 hex of the canonical JSON of a top-level member, "" if there is none."""
     if not isinstance(document, Mapping) or member not in document:
         return ""
     text = json.dumps(document[member], sort_keys=True, separators=(",", ":"), ensure_ascii=True)

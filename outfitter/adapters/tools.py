@@ -1,4 +1,11 @@
-"""Tool limits in a harness's own spelling: one table of names for all adapters (spec/10, "Tools", spec/15 V12). Pure.
+"""Tool limits in a harness's own spelling: one table of names for all adapters.
+
+See spec/10 `tools` and spec/15 V12. Pure.
+
+Trees name tools in the words of whichever program they were written for. Words are compared without case, `_` and
+`-`. A word that a harness has natively is that tool; any other is looked up among the words for the nine portable
+names. Nothing here ever widens: what cannot be expressed is left out of an allow list, and denied whole in a deny
+list.
 
 Trees name tools in the words of whichever program they were written for. Words are compared without case, `_` and `-`;
 a word that a harness has natively is that tool, else it is looked up among the words for the nine portable names.
@@ -102,7 +109,9 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
 
 
 class ToolLimits(NamedTuple):
-    """Tool limits as a harness spells them. `allow` None: no allow list; (): no tools at all, and never all.
+    """Tool limits as a harness spells them.
+
+    `allow` None: no allow list; (): no tools at all, never all tools.
 
     `allow` is already without what `deny` names. `mcp__…` names stand as written; `mcp` became `mcp__<server id>` each.
     `unknown` are the words, as the tree wrote them, that mean nothing to this harness (a warning each).
@@ -138,7 +147,10 @@ def portable_name(word: str) -> str:
 
 
 def native_name(harness: str, word: str) -> str:
-    """The native spelling of one word, "" where the harness has no such tool. `mcp__server__tool` stays as it is."""
+    """Return the native spelling of a word, "" if the harness has no such tool.
+
+    `mcp__server__tool` is returned as it is.
+    """
     if word.startswith("mcp__"):
         return word
     own = {squeezed(name): name for name in (*NATIVE[harness].values(), *OTHERS[harness])}
@@ -147,7 +159,10 @@ def native_name(harness: str, word: str) -> str:
 
 
 def limits(tools: Tools, harness: str, servers: tuple[str, ...] = ()) -> ToolLimits:
-    """Both lists in native spelling, each name once, in the order written. `servers` are the ids of the selected servers."""
+    """Return both lists in native spelling, each name once, in the order written.
+
+    `servers` are the ids of the selected servers.
+    """
     allow, lost = _spelled(tools.allow or (), harness, servers)
     whole = tuple(word for word in tools.deny if "(" not in word)
     deny, missing = _spelled(whole, harness, servers)
@@ -159,13 +174,16 @@ def limits(tools: Tools, harness: str, servers: tuple[str, ...] = ()) -> ToolLim
 def unknown_notices(found: ToolLimits, agent: str, harness: str) -> tuple[Notice, ...]:
     """One warning a word that the harness does not have, naming agent, word and harness (spec/15 V12)."""
     return tuple(
-        Notice("warning", "tool-unknown", f"agent {agent}: {harness} has no tool {word!r}; it is left out")
+        Notice("warning", "tool-unknown", f"agent {agent}: {harness} has no tool {word!r}; skipped")
         for word in found.unknown
     )
 
 
 def unnamed_servers(allow: tuple[str, ...] | None, servers: tuple[str, ...]) -> tuple[str, ...]:
-    """The selected servers of which an allow list (as spelled by `limits`) names no tool: what is not allowed is denied."""
+    """Return the selected servers of which an allow list names no tool; their tools are denied.
+
+    `allow` is spelled as `limits` does.
+    """
     if allow is None:
         return ()
     return tuple(

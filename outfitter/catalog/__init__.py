@@ -1,1 +1,1 @@
-"""Trees to effective resources: finding, decoding, inheriting, resolving. Pure (spec/10, spec/15, spec/30)."""
+"""Trees to effective resources: find, decode, inherit, resolve (spec/10, spec/15, spec/30)."""

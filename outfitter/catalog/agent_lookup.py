@@ -21,7 +21,7 @@ def chosen_name(reader: TreeReader, settings: Settings, asked: str | None) -> Ou
 
 
 def runnable(reader: TreeReader, settings: Settings, asked: str | None) -> Outcome[Agent]:
-    """Return the agent to run. Errors: none named, not found (with the nearest ids), switched off, or abstract."""
+    """Return the agent to run. Errors: none named, not found, switched off, abstract."""
     name = _named(settings, asked)
     if not name:
         return Failure(_none_named(reader, _unusable_tree(reader)))

@@ -1,4 +1,7 @@
-"""Agents of all layers: where each id is defined, and its front matter decoded (spec/10, spec/15 V6, V11, V14, V17, V27)."""
+"""Agents of all layers: where each id is defined, and its decoded front matter.
+
+See spec/10 and spec/15 V6, V11, V14, V17, V27.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ class AgentSite(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """One agent as its tree defines it, before inheritance. `place` is its defining file; `values` the merged front matter."""
+    """One agent as its tree defines it, before inheritance.
+
+    `place` is its defining file, `values` the merged front matter.
+    """
 
     id: str
     layer: int
@@ -59,7 +65,7 @@ class Agent(NamedTuple):
 
 
 def site_in(reader: TreeReader, layer: int, name: str) -> AgentSite | None:
-    """A layer's definition of an id: the folder's `agent.md`, else `AGENT.md`, else the flat file (V6, V14)."""
+    """Return a layer's definition of an id: `agent.md`, else `AGENT.md`, else the flat file (V6, V14)."""
     for file in ("agent.md", "AGENT.md"):
         if reader.is_file(layer, f"agents/{name}/{file}"):
             return AgentSite(layer, name, f"agents/{name}/{file}")
@@ -74,7 +80,10 @@ def may_be_flat(stem: str) -> bool:
 
 
 def sites(reader: TreeReader) -> dict[str, list[AgentSite]]:
-    """Every agent id with its definitions, highest layer first, in order of id. A flat file counts if it says `name` or `description`."""
+    """Return every agent id with its definitions, highest layer first, sorted by id.
+
+    A flat file counts if it has `name` or `description`.
+    """
     found: dict[str, list[AgentSite]] = {}
     for layer in range(len(reader.trees)):
         for name in reader.children(layer, "agents"):
@@ -92,7 +101,10 @@ def _says_who(reader: TreeReader, site: AgentSite) -> bool:
 
 
 def agent(reader: TreeReader, name: str) -> Agent | None:
-    """The winning agent of an id, or of an `id:` that differs from its folder (V17); None where there is none, or it is wanted first."""
+    """Return the winning agent of an id, or of an `id:` key that differs from its directory (V17).
+
+    None if there is none, or if it must be read first.
+    """
     for layer in range(len(reader.trees)):
         site = site_in(reader, layer, name) if is_readable(name) else None
         if site:
@@ -105,7 +117,10 @@ def agent(reader: TreeReader, name: str) -> Agent | None:
 
 
 def decode(reader: TreeReader, site: AgentSite) -> Agent | None:
-    """Front matter with `config.json` over it: a layer's decides over what stands below it, never over what stands above."""
+    """Decode front matter and the `config.json` files over it; None if the file must be read first.
+
+    A layer's `config.json` overrides what is below it, never what is above.
+    """
     document = reader.document(site.layer, site.path, "markdown")
     if document is None:
         return None
@@ -206,12 +221,12 @@ def _spellings(reader: TreeReader, site: AgentSite, fields: Fields) -> None:
     """Warnings about an agent written twice, or under another id."""
     other = fields.text("id")
     if other and other != site.id:
-        fields.warn(("id",), "id-differs", f"{other!r} is not the folder's name; the agent is {site.id!r}")
+        fields.warn(("id",), "id-differs", f"{other!r} does not match the directory name; the agent is {site.id!r}")
     twice = [name for name in ("agent.md", "AGENT.md") if reader.is_file(site.layer, f"agents/{site.id}/{name}")]
     if len(twice) > 1:
-        fields.warn((), "agent-twice", f"agents/{site.id} has both agent.md and AGENT.md; agent.md counts")
+        fields.warn((), "agent-twice", f"agents/{site.id} has both agent.md and AGENT.md; agent.md is used")
     if not site.flat and reader.is_file(site.layer, f"agents/{site.id}.md") and may_be_flat(site.id):
-        fields.warn((), "agent-twice", f"agents/{site.id}.md is shadowed by the folder agents/{site.id}")
+        fields.warn((), "agent-twice", f"agents/{site.id}.md is shadowed by the directory agents/{site.id}")
 
 
 def unreadable_names(reader: TreeReader, layer: int) -> list[tuple[str, str]]:

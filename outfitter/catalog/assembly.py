@@ -43,7 +43,10 @@ def assemble_from(
 
 
 def needs(layers: Layers, settings: Settings, asked: str | None, before: TreeReader | None = None) -> TreeReader:
-    """What composing that agent would still have to read; on the way to an error, what a good message needs."""
+    """Return a reader that knows what composing that agent still has to read.
+
+    If that ends in an error, it also asks for what a good message needs.
+    """
     reader = TreeReader(layers, before)
     found = runnable(reader, settings, asked)
     found.map(lambda one: _walk(reader, settings, one.id))
@@ -133,7 +136,7 @@ def _composed(reader: TreeReader, settings: Settings, found: Closure, env: Mappi
 
 
 def _unsynchronized(reader: TreeReader, notices: tuple[Notice, ...]) -> CompositionFailed | None:
-    """What a loadout names in vain is an error where a source that may hold it was never fetched (spec/10)."""
+    """Return an error if something is missing that a source never fetched may contain (spec/10)."""
     missed = [notice for notice in notices if notice.code in MISSES]
     if not missed or not unsynchronized(reader):
         return None
@@ -161,7 +164,10 @@ def _environment(chosen: Loadout) -> dict[str, str]:
 
 
 def _jobs(reader: TreeReader, found: Closure) -> list[tuple[str, str, str]]:
-    """What DeepWork jobs hold, for the digest: owner, path below its folder, content; wherever the folders lie."""
+    """Return what the digest says of DeepWork jobs: owner, path below its folder, content.
+
+    It does not depend on where the folders are.
+    """
     rows = native.job_files(reader, found.jobs)
     return sorted((owner, path, reader.digest(entry.target)) for owner, path, entry in rows)
 

@@ -1,4 +1,7 @@
-"""Everything that one agent reaches, resolved: its line, loadout, identity, skills, subagents and native parts (spec/30).
+"""Everything that one agent reaches, resolved (spec/30).
+
+Its line, loadout, identity, skills, subagents and native parts. Resolved repeatedly while layers are read
+(`reader.missing` says what to read next), and once more by `compose`.
 
 Run again and again while layers are read (`reader.missing` says what is missing), and a last time by `compose`.
 """
@@ -38,7 +41,10 @@ class ResolvedSubagent(NamedTuple):
 
 
 class Closure(NamedTuple):
-    """An agent with all it reaches. `error`: why there is no such composition; the rest is then as far as it got."""
+    """An agent with all it reaches.
+
+    `error` says why there is no such composition; the other fields are then incomplete.
+    """
 
     line: tuple[Agent, ...] = ()
     chosen: Loadout = Loadout()
@@ -125,7 +131,10 @@ def _own(reader: TreeReader, line: tuple[Agent, ...]) -> None:
 
 
 def default_loadout(settings: Settings) -> Loadout:
-    """`agent_defaults`: lists that stand before every agent's own; their slugs resolve in the shared folders."""
+    """Return the loadout of `agent_defaults`: lists that come before every agent's own.
+
+    Their slugs resolve in the shared directories.
+    """
     values = settings.values.get("agent_defaults")
     if not isinstance(values, Mapping):
         return Loadout()
@@ -179,7 +188,10 @@ def _subagents(
 def extension_files(
     reader: TreeReader, chosen: Loadout
 ) -> tuple[tuple[str, ...], tuple[Problem, ...], tuple[str, ...]]:
-    """Extensions as Pi takes them (`{file: …}` as its physical path), problems, and what each is for the digest."""
+    """Return extensions as Pi takes them, problems, and each extension's part of the digest.
+
+    `{file: …}` becomes its physical path.
+    """
     words: list[str] = []
     problems: list[Problem] = []
     digests: list[str] = []

@@ -65,7 +65,7 @@ def _environment(fields: Fields, *path: str) -> dict[str, str]:
         if name in FORBIDDEN:
             fields.fault(key, "may not be set by an agent", "it decides where state is kept; remove it")
         elif not name or "=" in name or "\0" in name:
-            fields.fault(key, "is no name of an environment variable")
+            fields.fault(key, "is not the name of an environment variable")
         elif value is not None:
             found[str(name)] = _word(fields, key, value)
     return found
@@ -82,7 +82,7 @@ def _word(fields: Fields, path: tuple[str, ...], value: object) -> str:
         fields.fault(path, "must be text")
         return ""
     if "\0" in str(value):
-        fields.fault(path, "holds a NUL character")
+        fields.fault(path, "contains a NUL character")
     return str(value).replace("\0", "")
 
 
@@ -100,7 +100,7 @@ class AgentLimits(NamedTuple):
 
 
 def limits(fields: Fields) -> AgentLimits:
-    """Everything in an agent's front matter that narrows it; what is not understood is a warning, for it is not applied."""
+    """Return everything in an agent's front matter that narrows it; warn about limits that are unknown."""
     allow, deny = _tools(fields)
     enabled = fields.get("toolConfig", "enabledBuiltinTools")
     if enabled and allow is None:
@@ -123,21 +123,26 @@ def _tools(fields: Fields) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
         return _names(fields, key, denying=False), ()
     for other in value:
         if other not in ("allow", "deny"):
-            fields.warn((key, str(other)), "limit-not-understood", "is neither allow nor deny and not applied")
+            fields.warn((key, str(other)), "limit-not-understood", "is neither allow nor deny; it is not applied")
     allow = _names(fields, key, "allow", denying=False) if value.get("allow") is not None else None
     return allow, _names(fields, key, "deny", denying=True)
 
 
 def _names(fields: Fields, *path: str, denying: bool) -> tuple[str, ...]:
-    """Tool names; one that could be taken for an option or a list is dropped from an allow list and refused in a deny list."""
+    """Return tool names. A name that could be an option or a list is invalid.
+
+    An allow list drops it, a deny list rejects it.
+    """
     found: list[str] = []
     for name in fields.words(*path, split=True):
         if not name.startswith("-") and not any(c.isspace() for c in name):
             found.append(name)
         elif denying:
-            fields.fault(path, f"{name!r} is no tool name: it holds a blank or begins with '-'")
+            fields.fault(path, f"{name!r} is not a tool name: it contains a space or begins with '-'")
         else:
-            fields.warn(path, "tool-name", f"{name!r} is no tool name (a blank, or '-' in front); left out")
+            fields.warn(
+                path, "tool-name", f"{name!r} is not a tool name (it contains a space or begins with '-'); skipped"
+            )
     return tuple(found)
 
 
@@ -150,7 +155,7 @@ def _permissions(fields: Fields) -> tuple[str, ...]:
         if str(rule).lower() in ("deny", "false", "never") and str(name).lower() in WRITING:
             denied += WRITING if str(name).lower() in ("edit", "write") else ("bash",)
         elif str(rule).lower() not in ("allow", "true"):
-            fields.warn(("permissions", str(name)), "limit-not-understood", "limit is not understood and not applied")
+            fields.warn(("permissions", str(name)), "limit-not-understood", "unknown limit; it is not applied")
     return tuple(denied)
 
 
@@ -159,7 +164,7 @@ def _foreign(fields: Fields) -> None:
     for key, value in fields.values.items():
         known = key in _HARMLESS or (key in understood and (key != "permissions" or isinstance(value, Mapping)))
         if not known and any(word in key.lower() for word in _SUSPECT):
-            fields.warn((key,), "limit-not-understood", "limit is not understood and not applied")
+            fields.warn((key,), "limit-not-understood", "unknown limit; it is not applied")
 
 
 def union(low: Tools, high: Tools) -> Tools:

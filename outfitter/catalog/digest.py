@@ -49,7 +49,7 @@ def composition_digest(
 
 
 def _laid(made: Composition) -> list[Overlay]:
-    """Overlay files by path; those that one path has several of keep their order, for they are merged in it."""
+    """Return overlay files by path; several of one path keep their order, in which they are merged."""
     return sorted((file for file in made.overlays if not is_pi_state(file.path)), key=lambda file: file.path)
 
 

@@ -1,4 +1,4 @@
-"""Writing a dump: into a directory that is absent, empty, or a dump of ours with nothing else in it (spec/30)."""
+"""Write a dump into a directory that is absent, empty, or an unchanged dump of ours (spec/30)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _TEMPORARY = ".outfitter-dump-"
 
 
 def write_dump(directory: str, files: Iterable[DumpFile]) -> int:
-    """Write all files with fixed modes and times, then put the directory in place at once. Returns how many files.
+    """Write all files with fixed modes and times, then rename the directory into place.
+
+    Returns the number of files.
 
     Raises `OSError`: ENOTEMPTY where the directory holds anything that no dump wrote.
     """
@@ -44,7 +46,9 @@ def _check(directory: str) -> None:
     known = _recorded(directory)
     for name in _present(directory):
         if name not in known:
-            raise OSError(errno.ENOTEMPTY, f"holds {name}, which no dump wrote; name an empty directory", directory)
+            raise OSError(
+                errno.ENOTEMPTY, f"contains {name}, which no dump wrote; choose an empty directory", directory
+            )
 
 
 def _recorded(directory: str) -> set[str]:

@@ -1,4 +1,7 @@
-"""Agents and servers written anew for a dump: one deterministic spelling, every path inside the dump (spec/30)."""
+"""Agents and servers rewritten for a dump: one deterministic spelling (spec/30).
+
+Every path is inside the dump.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from outfitter.syntax.address import without_credentials
 
 
 def agent_text(one: Agent, changed: Mapping[str, Any]) -> bytes:
-    """`agent.md` of an agent: its own keys (those in `changed` instead, None to leave one out), JSON values in YAML, and its body."""
+    """Return an `agent.md`: the agent's keys as JSON values in YAML, and its body.
+
+    `changed` replaces keys; None leaves one out.
+    """
     tools = one.limits.tools
     values: dict[str, Any] = {
         "name": one.id,
@@ -70,7 +76,10 @@ def _block(block: Controls) -> dict[str, Any]:
 
 
 def plain_text(content: str) -> bytes:
-    """A prompt file that reads back as this content: a text that begins with a fence gets an empty front matter before it."""
+    """Return a prompt file that reads back as this content.
+
+    A text that begins with a fence gets an empty front matter before it.
+    """
     fence = "---\n---\n" if content.startswith("---") else ""
     return (fence + content).encode("utf-8", "surrogateescape")
 
@@ -81,7 +90,10 @@ def json_text(value: Any) -> bytes:
 
 
 def server_map(servers: tuple[Server, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Servers as `mcp.json` holds them, and the key paths of literal credentials, which are replaced by references."""
+    """Return servers as `mcp.json` holds them, and the key paths of literal credentials in them.
+
+    References replace the credentials.
+    """
     written: dict[str, Any] = {}
     redacted: list[str] = []
     for server in servers:
@@ -94,7 +106,10 @@ def server_map(servers: tuple[Server, ...]) -> tuple[dict[str, Any], tuple[str, 
 
 
 def registry_map(providers: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Providers as `models.json` holds them without what no composition takes (literal credentials first), and its key paths."""
+    """Return providers as `models.json` holds them, and the key paths of what was dropped.
+
+    Dropped is what no composition accepts, such as literal credentials.
+    """
     written: dict[str, Any] = json.loads(json.dumps(providers))
     dropped: list[str] = []
     for name, provider in written.items():
@@ -108,7 +123,7 @@ def registry_map(providers: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[st
 
 
 def literal_credentials(servers: tuple[Server, ...]) -> tuple[str, ...]:
-    """The literal values of servers that look like credentials, longest first: what no output may show."""
+    """Return the literal values of servers that look like credentials, longest first: to be hidden."""
     values: list[str] = []
     for server in servers:
         for key in normal_form(server.definition).credentials:
@@ -176,13 +191,13 @@ class DumpWriter:
         if written:
             self.write(path, json_text({"mcpServers": written}))
         for key in redacted:
-            text = f"{path}: {key}: the literal credential is left out; set the variable that stands there now"
+            text = f"{path}: {key}: a reference replaces the literal credential; set its variable"
             self.notices.append(Notice("warning", "dump-credential", text))
 
     def left_out(self, path: str, keys: Iterable[str]) -> None:
         """What no launch would take is not passed on: it may be a credential."""
         for key in keys:
-            text = f"{path}: {key}: is refused by every launch, and left out; outfitter validate says why"
+            text = f"{path}: {key} was left out because every launch rejects it; see outfitter validate"
             self.notices.append(Notice("warning", "dump-credential", text))
 
     def _prompt(self, one: Agent, source: FileSource) -> str:
@@ -213,7 +228,10 @@ class DumpWriter:
         return {"file": path}
 
     def prompts_of(self, one: Agent) -> dict[str, Any]:
-        """The prompt keys of an agent, pointing into the dump. One that says nothing still takes an inherited one's place."""
+        """Return an agent's prompt keys, with paths in the dump.
+
+        An empty prompt still replaces an inherited one.
+        """
         single = {"system_prompt": one.system_prompt, "prompt_template": one.prompt_template}
         found = {
             key: self._prompt_file(one, key, self._prompt(one, source)) for key, source in single.items() if source

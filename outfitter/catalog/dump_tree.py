@@ -1,4 +1,7 @@
-"""The whole effective tree as the files of one plain `.agents` directory: every winner, nothing shadowed (spec/30). Pure."""
+"""The effective tree as the files of one plain `.agents` directory (spec/30).
+
+Every winner is in it, nothing that is shadowed. Pure.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ SETTINGS = ("default_agent", "agent_defaults")
 
 
 def dump_tree(reader: TreeReader, settings: Settings) -> Dump:
-    """Winning agents, skills, knowledge, commands, servers, providers, jobs; a `settings.yml` with the defaults that agents build on."""
+    """Dump the winning agents, skills, knowledge, commands, servers, providers and jobs.
+
+    A `settings.yml` holds the defaults that agents build on.
+    """
     writer = DumpWriter(reader)
     agents = [one for name in sites(reader) if (one := agent(reader, name))]
     for one in agents:
@@ -170,7 +176,10 @@ def _common(writer: DumpWriter) -> None:
 
 
 def _folder(writer: DumpWriter, folder: str, whole: bool) -> None:
-    """A folder merged over the layers: by file, or (`whole`) by the names directly in it, each from one layer alone."""
+    """Merge a directory over the layers: by file, or (`whole`) by its direct children.
+
+    Each child then comes from one layer alone.
+    """
     taken: set[str] = set()
     for layer in range(len(writer.reader.trees)):
         if not writer.reader.is_folder(layer, folder):
@@ -186,7 +195,10 @@ def _folder(writer: DumpWriter, folder: str, whole: bool) -> None:
 
 
 def dump_agent(reader: TreeReader, settings: Settings, made: Composition) -> Dump:
-    """The closure of a composed agent: its line and subagents, private skills flattened, everything that it reaches."""
+    """Dump the closure of a composed agent: its line, subagents and everything it reaches.
+
+    Private skills are flattened.
+    """
     writer = DumpWriter(reader)
     found = closure(reader, settings, made.agent)
     below = overlays(writer, found.overlay.files)
@@ -251,7 +263,10 @@ def _ids(words: Iterable[str]) -> list[str]:
 
 
 def _skill_entries(reader: TreeReader, picks: Iterable[tuple[SkillPick, str]], names: Mapping[str, str]) -> list[str]:
-    """A loadout's skills by their names in the dump; what resolves nowhere keeps its slug, and its warning."""
+    """Return a loadout's skills by their names in the dump.
+
+    A slug that does not resolve is kept, and so is its warning.
+    """
     words: list[str] = []
     for pick, owner in picks:
         site = resolve(reader, pick.slug, owner).site

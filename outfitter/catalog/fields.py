@@ -1,4 +1,4 @@
-"""Typed reading of front matter and `config.json`: what has the wrong shape is a problem with its place, never a guess."""
+"""Typed reading of front matter and `config.json`: a wrong shape is a problem with its position."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def portable(name: str) -> str:
 
 
 def slug(word: str) -> str:
-    """A loadout's word as an id, `category/id` kept: `/x`, `./x`, `skills/x` and `x/SKILL.md` are all `x` (V30)."""
+    """Return a loadout's word as an id, `category/id` kept (V30).
+
+    `/x`, `./x`, `skills/x` and `x/SKILL.md` are all `x`.
+    """
     word = word.strip().lstrip("/").removeprefix("./").strip("/")
     for ending in ("/SKILL.md", "/skill.md"):
         word = word.removesuffix(ending)
@@ -74,7 +77,10 @@ class SkillPick(NamedTuple):
 
 
 class Fields:
-    """A mapping under decoding. `problems` and `notices` gather what is wrong; `origins` says which document gave each top-level key."""
+    """A mapping that is being decoded.
+
+    `problems` and `notices` collect what is wrong; `origins` maps each top-level key to its document.
+    """
 
     def __init__(self, values: Mapping[str, Any], origins: Mapping[str, KeyOrigin], home: KeyOrigin) -> None:
         """`home` is the document that answers for keys nobody wrote."""
@@ -138,7 +144,10 @@ class Fields:
         }.get(word)
 
     def items(self, *path: str) -> list[tuple[KeyPath, Any]]:
-        """A list's values with their key paths; one value alone counts as a list of it; nulls count as not there."""
+        """Return a list's values with their key paths.
+
+        One value counts as a list of it; nulls are left out.
+        """
         value = self.get(*path)
         if value is None:
             return []
@@ -189,7 +198,10 @@ class Fields:
 
 
 def layered(documents: Iterable[tuple[int, Document]]) -> tuple[dict[str, Any], dict[str, KeyOrigin]]:
-    """Merge documents (lowest precedence first) key by key, mappings at every depth; a null is not set. With each key's last giver."""
+    """Merge documents, lowest precedence first; also return the last document of each key.
+
+    Mappings merge at every depth; a null counts as not set.
+    """
     values: dict[str, Any] = {}
     origins: dict[str, KeyOrigin] = {}
     for layer, document in documents:

@@ -1,4 +1,7 @@
-"""Inheritance: an agent's ancestors in order, each once, and what it takes from them (spec/10, "Front matter")."""
+"""Inheritance: an agent's ancestors in order, each once, and what it takes from them.
+
+See spec/10, front matter table.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,9 @@ class Loadout(NamedTuple):
 
 
 def line_of(reader: TreeReader, name: str) -> tuple[tuple[Agent, ...], CompositionFailed | None]:
-    """The ancestors of an agent and itself, parents first, left to right, each once; or why there is no such line.
+    """Return an agent's ancestors and itself, or an error.
+
+    Parents come first, left to right, each once.
 
     While something is still wanted the line is short and the error means nothing.
     """
@@ -57,7 +62,7 @@ def _visit(
     if here.id in found:
         return None
     if here.id in (step for step, _ in trail):
-        return _failed(trail, here.id, "inheritance goes in a circle")
+        return _failed(trail, here.id, "inheritance is circular")
     if trail and not here.enabled:
         return _failed(trail, here.id, f"{here.id!r} is switched off (enabled: false)")
     place = here.place
@@ -77,7 +82,7 @@ def _missing(reader: TreeReader, name: str, trail: tuple[tuple[str, Place], ...]
     hint = did_you_mean(name, sites(reader))
     if trail:
         return _failed(trail, name, f"parent {name!r} does not exist", hint)
-    return CompositionFailed(f"agent {name!r} not found", hint or "outfitter list agents shows them")
+    return CompositionFailed(f"agent {name!r} not found", hint or "see outfitter list agents")
 
 
 def _failed(trail: tuple[tuple[str, Place], ...], last: str, why: str, hint: str = "") -> CompositionFailed:

@@ -1,4 +1,4 @@
-"""Effective resources as rows, by the same resolvers that a launch uses: what is listed is what runs (spec/10)."""
+"""Effective resources as rows, by the resolvers that a launch uses (spec/10)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -16,7 +16,10 @@ KINDS = ("agents", "skills", "knowledge", "commands")
 
 
 class Resource(NamedTuple):
-    """One effective resource. `agent` owns it ("" for shared), `shadows` are lower definitions, `flags` words such as `abstract`."""
+    """One effective resource.
+
+    `agent` owns it ("" for a shared one), `shadows` are lower definitions, `flags` are words such as `abstract`.
+    """
 
     kind: str
     id: str
@@ -30,7 +33,7 @@ class Resource(NamedTuple):
 
 
 class SharedFile(NamedTuple):
-    """A file that joins every run: `agents.md` or `system-prompt.md` of the winning layer, and its size in bytes."""
+    """A file that is part of every run: the winning `agents.md` or `system-prompt.md`, and its bytes."""
 
     name: str
     path: str
@@ -50,7 +53,10 @@ def rows(reader: TreeReader, settings: Settings, kind: str) -> list[Resource]:
 
 
 def rows_of(reader: TreeReader, settings: Settings, kind: str, name: str) -> list[Resource]:
-    """What one agent sees of a kind: its line's own resources and the shared ones; what it selects carries the flag `selected`."""
+    """Return the resources of a kind that one agent sees: its line's own and the shared ones.
+
+    What the agent selects has the flag `selected`.
+    """
     line, _ = line_of(reader, name)
     names = [one.id for one in line]
     chosen = loadout(line, default_loadout(settings))
@@ -111,7 +117,7 @@ def _agents(reader: TreeReader, settings: Settings) -> list[Resource]:
 
 
 def _skills(reader: TreeReader) -> list[Resource]:
-    """Every effective skill with what it shadows: of one base, what the spelling of its qualified id means."""
+    """Return every effective skill with those that it shadows."""
     winners: dict[SkillSite, list[SkillSite]] = {}
     for site in sorted(all_skills(reader), key=lambda site: site.layer):
         found = winner(reader, site)

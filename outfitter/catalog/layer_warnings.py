@@ -1,4 +1,7 @@
-"""What in a layer's listing cannot be used and is skipped, each with one warning (spec/10, "Hostile and broken input", spec/15 V5 and V10)."""
+"""Entries of a layer that cannot be used: each is skipped with one warning.
+
+See spec/10, hostile input, and spec/15 V5 and V10.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ from outfitter.sync.sources import repository_of, uri_of
 FOLDERS = ("agents", "skills", "knowledge", "commands", "deepwork")
 FILES = ("agents.md", "AGENTS.md", "system-prompt.md", "mcp.json", "mcp_config.json", "models.json")
 RESOURCE_FILES = ("agent.md", "AGENT.md", "config.json", "mcp.json", "mcp_config.json", "SKILL.md", "skill.md")
-_LINK_HINT = "this looks like a link that git could not create (core.symlinks)"
+_LINK_HINT = "this looks like a symlink that git could not create (core.symlinks)"
 
 
 class SkippedEntry(NamedTuple):
-    """An entry of a layer, by its path in it, that is where a resource belongs and cannot be one; and the warning about it."""
+    """The path in its layer of an entry that cannot be the resource its place calls for, and the warning."""
 
     path: str
     notice: Notice
@@ -61,14 +64,17 @@ def _unusable(reader: TreeReader, number: int, entry: Entry) -> list[SkippedEntr
     boundary = "the repository" if tree.kind == "project" else "its source"
     why = {
         "outside": f"points outside {boundary} ({entry.target})",
-        "dangling": f"points nowhere ({entry.target})",
+        "dangling": f"is a dangling symlink ({entry.target})",
         "unreadable": "cannot be read",
-    }.get(entry.kind, "is no regular file")
+    }.get(entry.kind, "is not a regular file")
     return [_skipped(tree, entry.path, why)]
 
 
 def _stands_for_a_resource(reader: TreeReader, number: int, path: str) -> bool:
-    """Whether a resource, or a file of one that is read, is looked for at a path; what is inside a skill is its own affair."""
+    """Whether a resource, or a file of one, is expected at a path.
+
+    What is inside a skill is the skill's own.
+    """
     head, _, rest = path.partition("/")
     folder, _, leaf = rest.rpartition("/")
     if not rest:
@@ -84,9 +90,9 @@ def _wrong_kind(reader: TreeReader, number: int, entry: Entry) -> list[SkippedEn
         document = reader.document(number, entry.path, "text")
         text = document.text.strip() if document else ""
         looks = 0 < len(text) < 512 and "\n" not in text and text.startswith((".", "/")) and "/" in text
-        return [_skipped(tree, entry.path, "is a file, not a folder", _LINK_HINT if looks else "")]
+        return [_skipped(tree, entry.path, "is a file, not a directory", _LINK_HINT if looks else "")]
     if entry.path in FILES and entry.kind == "directory":
-        return [_skipped(tree, entry.path, "is a folder, not a file")]
+        return [_skipped(tree, entry.path, "is a directory, not a file")]
     return []
 
 
@@ -97,9 +103,9 @@ def _misplaced(tree: Layer, entry: Entry) -> list[SkippedEntry]:
         return []
     name = parts[-1]
     if len(parts) == 3 and name in RESOURCE_FILES:
-        return [_skipped(tree, entry.path, "is a folder, not a file")]
+        return [_skipped(tree, entry.path, "is a directory, not a file")]
     if len(parts) == 2 and not is_readable(name) and not name.startswith(("_", ".")):
-        return [_skipped(tree, entry.path, "is no id", f"rename to {portable(name)}")]
+        return [_skipped(tree, entry.path, "is not a valid id", f"rename to {portable(name)}")]
     return []
 
 
@@ -113,7 +119,10 @@ def ambiguities(reader: TreeReader, settings: Settings) -> tuple[Notice, ...]:
 
 
 def source_ambiguities(settings: Settings) -> tuple[Notice, ...]:
-    """Of the settings alone: one repository at several refs, and a `sources` list that drops a repository of a lower scope."""
+    """Return warnings about the settings' `sources`.
+
+    One repository at several refs; a list that drops a repository of a lower scope.
+    """
     return (*_refs(settings), *_dropped(settings))
 
 

@@ -1,4 +1,7 @@
-"""What `validate` finds in trees beyond what a run says: spellings, shadows, files that nothing projects (spec/15). Pure."""
+"""What `validate` finds in trees beyond a run's notices: spellings, shadows, unused files (spec/15).
+
+Pure.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,7 +33,10 @@ _PLACED = re.compile(r"(?P<path>/[^\n:]+)(?::(?P<line>\d+))?: (?:(?P<key>[\w.-]+
 
 
 class Finding(NamedTuple):
-    """One thing `validate` says: an error, a warning (both with what to do in `hint`), or a note that never fails anything."""
+    """One result of `validate`: an error, a warning, or a note that never fails anything.
+
+    `hint` says what to do about it.
+    """
 
     level: Level
     code: str
@@ -47,7 +53,10 @@ def of_problem(problem: Problem, code: str = "file") -> Finding:
 
 
 def of_notice(notice: Notice) -> Finding:
-    """A run's notice, with the place that its message begins with; what a loadout names in vain or in two ways is an error here."""
+    """Return a run's notice as a finding, with the position that its message begins with.
+
+    Missing and ambiguous selections are errors here.
+    """
     level: Level = "error" if notice.code in ERRORS else "note" if notice.level == "notice" else "warning"
     found = _PLACED.fullmatch(notice.message)
     if found is None:
@@ -107,7 +116,7 @@ def _names(reader: TreeReader, layer: int, base: str) -> Iterator[Finding]:
             yield Finding("error", "id-case", text, path, hint="rename one of the two")
         elif is_readable(stem) and not is_portable(stem):
             yield Finding(
-                "warning", "id-spelling", f"{stem!r} is no portable id", path, hint=f"rename to {portable(stem)}"
+                "warning", "id-spelling", f"{stem!r} is not a portable id", path, hint=f"rename to {portable(stem)}"
             )
         seen[stem.lower()] = stem
 
@@ -151,7 +160,9 @@ def _leftovers(reader: TreeReader, layer: int) -> Iterator[Finding]:
         yield Finding("note", "not-projected", f"not projected: {', '.join(counts)}", tree.root)
     if tree.kind == "source" and not any(name in reader.children(layer, "") for name in (*FOLDERS, *FILES)):
         hint = f"name {tree.root}/.agents" if reader.is_folder(layer, ".agents") else "correct its path, or remove it"
-        yield Finding("warning", "source-empty", "this source is no tree: nothing in it is read", tree.root, hint=hint)
+        yield Finding(
+            "warning", "source-empty", "this source is not an .agents tree; nothing in it is read", tree.root, hint=hint
+        )
     if tree.kind == "source" and reader.is_file(layer, "settings.yml"):
         yield Finding(
             "note", "settings-of-source", "a source's settings take no effect", reader.place(layer, "settings.yml")
@@ -167,7 +178,7 @@ def _skill(reader: TreeReader, site: SkillSite) -> Iterator[Finding]:
     if not document.problems:
         yield from _manifest(site, document)
     if all(reader.is_file(site.layer, f"{site.path}/{name}") for name in MANIFESTS):
-        text = "stands beside SKILL.md, which counts"
+        text = "is not read: SKILL.md is next to it"
         yield Finding("warning", "skill-twice", text, reader.place(site.layer, f"{site.path}/skill.md"))
     yield from _scripts(reader, site)
 

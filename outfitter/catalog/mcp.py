@@ -1,4 +1,7 @@
-"""MCP servers: `mcp.json` over all layers in one normal form (spec/15 V2 and V20 to V26, spec/10). Pure."""
+"""MCP servers: `mcp.json` over all layers in one normal form.
+
+See spec/10 and spec/15 V2 and V20 to V26. Pure.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class _Definition(NamedTuple):
 
 
 def servers(layers: Sequence[Layer], agents: Sequence[str]) -> Servers:
-    """The tree's servers and, over them by id, those of `agents` (a later one over an earlier one), higher layers first."""
+    """Return the tree's servers, overridden by id by those of `agents`.
+
+    A later agent overrides an earlier one, a higher layer a lower one.
+    """
     found: dict[str, _Definition] = {}
     notices: list[Notice] = []
     problems: list[Problem] = []
@@ -67,7 +73,7 @@ def servers(layers: Sequence[Layer], agents: Sequence[str]) -> Servers:
 
 
 def machine_paths(server: Server) -> tuple[str, ...]:
-    """The absolute paths in `command` and `args`: whoever can look warns where one does not exist (spec/15 V26)."""
+    """Return the absolute paths in `command` and `args`, to warn if one does not exist (spec/15 V26)."""
     from outfitter.catalog.mcp_form import absolute_paths
 
     return absolute_paths(server.definition)
@@ -102,7 +108,7 @@ def _server(name: str, form: Form, definition: _Definition) -> Server:
 def _about(name: str, form: Form, definition: _Definition) -> tuple[Notice, ...]:
     place = _place(definition.document, definition.key)
     if form.fault:
-        return (Notice("warning", "server-invalid", f"{place}: MCP server {name!r} {form.fault}; it is left out"),)
+        return (Notice("warning", "server-invalid", f"{place}: MCP server {name!r} {form.fault}; skipped"),)
     return tuple(
         Notice(
             "warning", "server-written", f"{_place(definition.document, definition.key, remark.key)}: {remark.message}"
@@ -122,7 +128,7 @@ def _place(document: Document, key: KeyPath, below: str = "") -> str:
 def _both(documents: Sequence[Document]) -> tuple[Notice, ...]:
     if len(documents) < len(FILES):
         return ()
-    text = f"{documents[0].path}: mcp_config.json stands beside it; both are read, and mcp.json wins by server id"
+    text = f"{documents[0].path}: mcp_config.json is next to it; both are read, and mcp.json wins for each server id"
     return (Notice("warning", "server-files", text, "keep one of the two"),)
 
 

@@ -22,7 +22,7 @@ _BREAKS = re.compile("[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 
 
 class FormRemark(NamedTuple):
-    """What to say about one key of a definition; `key` is its path below the server, such as `env.TOKEN` or `args.0`."""
+    """What to say about one key of a definition, such as `env.TOKEN` or `args.0`."""
 
     key: str
     message: str
@@ -44,9 +44,12 @@ class Form(NamedTuple):
 
 
 def normal_form(raw: Any) -> Form:
-    """The normal form: `type` stdio, http or sse; `command` or `url`; references as `${NAME}`; every other key kept."""
+    """Return the normal form: `type` stdio, http or sse, with `command` or `url`.
+
+    References are spelled `${NAME}`; every other key is kept.
+    """
     if not isinstance(raw, Mapping):
-        return Form({}, fault="is no mapping")
+        return Form({}, fault="is not a mapping")
     if is_off(raw):
         return Form({}, off=True)
     fault = _misshapen(raw)
@@ -74,7 +77,10 @@ def is_off(raw: Mapping[str, Any]) -> bool:
 
 
 def absolute_paths(definition: Mapping[str, Any]) -> tuple[str, ...]:
-    """Absolute paths in `command` and `args`, also behind an option's `=`; those with a reference are not known yet."""
+    """Return the absolute paths in `command` and `args`, also after an option's `=`.
+
+    A path that contains a reference is not known yet, and left out.
+    """
     words = [definition.get("command", ""), *(definition.get("args") or ())]
     values = [word.partition("=")[2] if word.startswith("-") else word for word in words if isinstance(word, str)]
     return tuple(value for value in values if value.startswith("/") and "$" not in value and len(value) > 1)
@@ -101,14 +107,14 @@ def _misshapen(raw: Mapping[str, Any]) -> str:
     """Why a definition has a core key of the wrong kind, "" where it has none."""
     for name in ("command", "cwd", *_ADDRESSES, *_DIALECTS):
         if raw.get(name) is not None and not isinstance(raw[name], str):
-            return f"has {name} that is no text"
+            return f"has a {name} that is not text"
     args = raw.get("args")
     if args is not None and not (isinstance(args, list) and all(isinstance(word, str) for word in args)):
-        return "has args that are no list of texts"
+        return "has args that are not a list of text"
     for name in ("env", "headers"):
         block = raw.get(name)
         if block is not None and not _is_text_map(block):
-            return f"has {name} that are no mapping of texts"
+            return f"has a {name} that is not a mapping of text"
     for key, value in (raw.get("headers") or {}).items():
         if _BREAKS.search(key) or _BREAKS.search(value):
             return f"has a line break in header {key.split()[0] if key.split() else ''!r}"
@@ -132,7 +138,7 @@ def _renamed(value: Any) -> Any:
 
 def _secrets(definition: Mapping[str, Any]) -> Iterator[FormRemark]:
     """Yield a remark for each literal value that looks like a credential; it never shows the value (V25)."""
-    message = "holds a literal value that looks like a credential; write ${NAME} and set the variable"
+    message = "contains a literal value that looks like a credential; write ${NAME} and set the variable"
     for block in ("env", "headers"):
         for key, value in (definition.get(block) or {}).items():
             authorizing = block == "headers" and key.lower() in ("authorization", "proxy-authorization", "cookie")
@@ -168,11 +174,14 @@ def _without_references(text: str) -> str:
 
 
 def _bare_references(definition: Mapping[str, Any]) -> Iterator[FormRemark]:
-    """Yield a remark for each `$NAME`, which no harness expands; in a shell's arguments the shell does (V24)."""
+    """Yield a remark for each `$NAME`, which no harness expands (V24).
+
+    In a shell's arguments the shell expands it.
+    """
     shell = str(definition.get("command", "")).rpartition("/")[2] in _SHELLS
     for key, text in _texts(definition):
         if _BARE.search(text) and not (shell and key.startswith("args")):
-            yield FormRemark(key, "holds $NAME, which is passed as it is; write ${NAME} to have it replaced")
+            yield FormRemark(key, "contains $NAME, which is passed as it is; write ${NAME} to have it replaced")
 
 
 def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

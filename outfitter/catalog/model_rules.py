@@ -1,4 +1,7 @@
-"""What a provider of `models.json` may say: credentials by reference only, headers that are headers, and which host gets what (006.9.7, spec/10). Pure."""
+"""What a provider of `models.json` may contain (006.9.7, spec/10).
+
+Credentials are references only, headers are valid headers, and each host is known. Pure.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ Fault = tuple[tuple[str, ...], str, str]
 
 
 def faults(definition: Mapping[str, Any]) -> Iterator[Fault]:
-    """Everything that an effective registry must refuse in a provider or a model, without a value in any message."""
+    """Yield everything that makes a provider or model invalid; no message shows a value."""
     for name in definition:
         if _EXECUTABLE.search(name):
             yield (name,), "a program that yields a credential is not run", "apiKey: $NAME, and set the variable"
@@ -31,10 +34,10 @@ def faults(definition: Mapping[str, Any]) -> Iterator[Fault]:
         yield ("apiKey",), _about_key(key), "write $NAME and set the variable"
     url = definition.get("baseUrl")
     if isinstance(url, str) and "@" in url and _has_user_part(url):
-        yield ("baseUrl",), "holds a user name or password", "write apiKey: $NAME and set the variable"
+        yield ("baseUrl",), "contains a user name or password", "write apiKey: $NAME and set the variable"
     headers = definition.get("headers")
     if headers is not None and not isinstance(headers, Mapping):
-        yield ("headers",), "must be a mapping of texts", ""
+        yield ("headers",), "must be a mapping of text", ""
     for name, value in headers.items() if isinstance(headers, Mapping) else ():
         why, hint = _about_header(name, value)
         if why:
@@ -48,7 +51,7 @@ def _has_user_part(url: str) -> bool:
 
 
 def normal(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """The same, with every reference in the spelling that Pi reads: `$NAME` alone, `${NAME}` inside other text."""
+    """Return a definition with references as Pi reads them: `$NAME` alone, `${NAME}` in other text."""
     made = dict(definition)
     if isinstance(made.get("apiKey"), str):
         made["apiKey"] = _spelled(made["apiKey"])
@@ -73,7 +76,7 @@ def credential(definition: Mapping[str, Any]) -> str:
 
 
 def host(url: str) -> str:
-    """The host an address leads to, lower case, without its port; the address itself where it is no plain one."""
+    """Return an address's host in lower case without its port; the address if it has no plain host."""
     found = _HOST.fullmatch(url.strip().lower())
     return found[1] if found else url.strip()
 
@@ -102,9 +105,9 @@ def _about_header(name: str, value: Any) -> tuple[str, str]:
     if not isinstance(value, str):
         return "must be text", ""
     if _BREAKS.search(name) or _BREAKS.search(value):
-        return "holds a line break or control character", ""
+        return "contains a line break or control character", ""
     if not _HEADER_NAME.fullmatch(name):
-        return "is no header name", ""
+        return "is not a header name", ""
     if value.lstrip().startswith("!"):
         return "a command that yields a value is not run", "write $NAME and set the variable"
     if name.lower() in _CREDENTIAL_HEADERS and not _AUTHORIZATION.fullmatch(value.strip()):

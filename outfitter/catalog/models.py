@@ -1,4 +1,7 @@
-"""Model registries: `models.json` over all layers, and what an agent's `model` resolves to (spec/10, "Models", spec/15 V15 and V16, 006.9). Pure."""
+"""Model registries: `models.json` over all layers, and what an agent's `model` resolves to.
+
+See spec/10 Models, spec/15 V15 and V16, and 006.9. Pure.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ class Exposure(NamedTuple):
 
 
 class Registry(NamedTuple):
-    """The effective providers by id, each as `models.json` spells one: `apiKey` is `$NAME`, `models` a list, unknown keys kept.
+    """The effective providers by id, each in the form of `models.json`.
+
+    `apiKey` is `$NAME`, `models` a list; unknown keys are kept.
 
     `configured`: some layer has a registry, so that `provider/model` must exist in it. `layers` names the winning layer of
     each provider `p` and model `p/m`. `problems` are refusals: a composition with any of them fails.
@@ -53,7 +58,7 @@ class ModelSelection(NamedTuple):
 
 
 class _Field(NamedTuple):
-    """A provider's key, or one of its models, as the highest layer that has it wrote it; `key` is where, in `document`."""
+    """A provider's key or model as its highest layer wrote it; `key` is its path in `document`."""
 
     value: Any
     document: Document
@@ -67,7 +72,7 @@ class _Provider(NamedTuple):
 
 
 def registry(layers: Sequence[Layer]) -> Registry:
-    """Merge the `models.json` of all layers, highest first: by provider id, key by key, and inside it by model id."""
+    """Merge the `models.json` of all layers, highest first: by provider id, key and model id."""
     found: dict[str, _Provider] = {}
     notices: list[Notice] = []
     problems: list[Problem] = []
@@ -100,7 +105,9 @@ def registry(layers: Sequence[Layer]) -> Registry:
 def select(
     word: str | None, registry: Registry, settings: Settings, env: Mapping[str, str], agent: str = ""
 ) -> Outcome[ModelSelection]:
-    """What `model: word` means (006.9.1): nothing, a native name, a target of the registry, or `provider/model` split.
+    """Resolve `model: word` (006.9.1).
+
+    It is nothing, a native name, a target of the registry, or `provider/model` split.
 
     `env` is the environment the child will have; `agent` is named in errors. The notices name every host that a provider of
     a project or a catalog would send a variable to. Errors: `CompositionFailed` for a provider or model that the registry
@@ -115,7 +122,7 @@ def select(
     if not slash or (" " in name and not known):
         return Success(ModelSelection(ModelTarget("native", name), notices))
     if not provider or not model:
-        return Failure(CompositionFailed(f"agent {agent}: model {name!r} is no provider/model"))
+        return Failure(CompositionFailed(f"agent {agent}: model {name!r} is not of the form provider/model"))
     if not registry.configured:
         return Success(ModelSelection(ModelTarget("split", model, provider), notices))
     return _target(registry, provider, model, env, f"agent {agent}: model {name!r}").map(
@@ -162,7 +169,7 @@ def _mapping(value: Any) -> Mapping[str, str]:
 
 
 def _rows(document: Document) -> list[tuple[str, Any, KeyPath]] | None:
-    """The providers of a file as (id, definition, key path); None where it is no registry (V15)."""
+    """The providers of a file as (id, definition, key path); None if it is not a registry (V15)."""
     root = document.value if isinstance(document.value, Mapping) else {}
     block = root.get("providers")
     if isinstance(block, Mapping):
@@ -225,7 +232,10 @@ def _owners(name: str, provider: _Provider) -> Iterator[tuple[str, str]]:
 
 
 def _exposures(name: str, provider: _Provider) -> Iterator[Exposure]:
-    """Each variable with each host it would go to, where a layer other than the home's has a say in either (spec/10)."""
+    """Yield each variable with each host that it would go to (spec/10).
+
+    Only where a layer other than the home's has a say in either.
+    """
     from outfitter.catalog.model_rules import host, is_loopback, variables
 
     deciding = [field for key, field in provider.fields.items() if key in ("baseUrl", "apiKey", "headers")]

@@ -1,4 +1,7 @@
-"""Native Pi overlays and DeepWork job roots of an agent's line (spec/10, spec/40, "Pi", 006.3.13 to 17, spec/95 CMP-04 to CMP-06)."""
+"""Native Pi overlays and DeepWork job roots of an agent's line.
+
+See spec/10 tree, spec/40 Pi, 006.3.13 to 17, spec/95 CMP-04 to CMP-06.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,9 @@ class Overlaid(NamedTuple):
 
 
 def overlay(reader: TreeReader, line: tuple[Agent, ...]) -> Overlaid:
-    """`agents/<id>/pi/` of the parents first, then the agent's own, lower layers first; later files replace earlier ones whole.
+    """Return `agents/<id>/pi/` of the parents, then of the agent, lower layers first.
+
+    Later files replace earlier ones whole.
 
     Links are not followed. Where a file and a folder meet at one path, the later kind wins and nothing is mixed. Of the files
     that the adapter merges (`MERGED`) all are kept, in order.
@@ -87,7 +92,10 @@ def _standing(lower: list[OverlayFile], higher: list[OverlayFile]) -> list[Overl
 
 
 def _unlinked(reader: TreeReader, layer: int, root: str, notices: list[Notice]) -> list[Entry]:
-    """Regular files below an overlay that are reached without a link; a notice for each link or special file."""
+    """Return the regular files below an overlay without following symlinks.
+
+    Each symlink or special file gives a notice.
+    """
     found: list[Entry] = []
     links: list[str] = []
     for entry in reader.below(layer, root):
@@ -103,12 +111,17 @@ def _unlinked(reader: TreeReader, layer: int, root: str, notices: list[Notice]) 
 
 def _left_out(reader: TreeReader, layer: int, entry: Entry) -> Notice:
     where = reader.place(layer, entry.path)
-    why = "is a link; overlays do not follow links" if entry.link else STATES.get(entry.kind, "is not a folder")
-    return Notice("warning", "overlay-skipped", f"{where} {why}; left out")
+    why = (
+        "is a symlink; overlays do not follow symlinks" if entry.link else STATES.get(entry.kind, "is not a directory")
+    )
+    return Notice("warning", "overlay-skipped", f"{where} {why}; skipped")
 
 
 class JobFolder(NamedTuple):
-    """One DeepWork jobs folder of a layer: `owner` is the agent it belongs to, "" for a shared one; `names` the jobs that count."""
+    """One DeepWork jobs folder of a layer.
+
+    `owner` is its agent, "" for a shared one; `names` are the jobs that count.
+    """
 
     layer: int
     path: str
@@ -144,7 +157,9 @@ def job_root(reader: TreeReader, folder: JobFolder) -> JobRoot:
 
 
 def job_files(reader: TreeReader, folders: tuple[JobFolder, ...]) -> list[tuple[str, str, Entry]]:
-    """The files of the jobs that count, as (owner, path below its folder, entry): of one owner's job the highest layer's alone.
+    """Return the files of the jobs that count, as (owner, path below its folder, entry).
+
+    Of one owner's job only the highest layer's files count.
 
     What lies in a Pi overlay is part of that, not of this.
     """
@@ -180,7 +195,9 @@ class Visible(NamedTuple):
 
 
 def visible(reader: TreeReader, line: tuple[Agent, ...]) -> Visible:
-    """Shared commands and knowledge and those of the line, by id: the nearest agent's over the shared ones, higher layers first.
+    """Return the shared commands and knowledge and those of the line, by id.
+
+    The nearest agent's win over the shared ones, higher layers over lower ones.
 
     They are passed on as they are, so that front matter which is no YAML stops nothing; only `enabled` is looked at.
     """
@@ -206,7 +223,7 @@ def _add_commands(
             continue
         key = entry.path[len(base) + 1 :].removesuffix(".md")
         for problem in document.problems:
-            notices.append(Notice("warning", "command-unreadable", f"{problem.path} {problem.message}; left out"))
+            notices.append(Notice("warning", "command-unreadable", f"{problem.path} {problem.message}; skipped"))
         if _is_off_text(document.text):
             commands.pop(key, None)
         elif not document.problems:

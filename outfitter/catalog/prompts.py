@@ -1,4 +1,7 @@
-"""Prompt sources and the identity's fragments in order (spec/10, "Files of a loadout", spec/30, spec/15 V1)."""
+"""Prompt sources, and the identity's fragments in order.
+
+See spec/10 `file` and `repo_file`, spec/30, spec/15 V1.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ SYSTEM = ("system-prompt.md",)
 
 
 class Located(NamedTuple):
-    """Where a source leads: the layer and entry, or a problem that stops the run, or a notice where it may be left out."""
+    """The layer and entry of a source, or a problem that stops the run, or a notice that does not."""
 
     layer: int = 0
     entry: Entry | None = None
@@ -28,7 +31,11 @@ class Located(NamedTuple):
 
 
 def locate(reader: TreeReader, source: FileSource, owner: str) -> Located:
-    """The entry a `file` (in its layer: from the tree's root, else beside the agent) or `repo_file` (from the project root) means."""
+    """Return the entry that a `file` or `repo_file` means.
+
+    A `file` is in its layer, relative to the tree's root or else to the agent; a `repo_file` is relative to the
+    project's root.
+    """
     wrong = refused(source.path)
     if wrong:
         return Located(problem=_problem(source, wrong))
@@ -52,9 +59,9 @@ def locate(reader: TreeReader, source: FileSource, owner: str) -> Located:
 
 
 STATES = {
-    "outside": "is a link that leads outside",
-    "dangling": "is a link that leads nowhere",
-    "special": "is no regular file",
+    "outside": "is a symlink that points outside",
+    "dangling": "is a dangling symlink",
+    "special": "is not a regular file",
     "unreadable": "cannot be read",
 }
 
@@ -114,7 +121,7 @@ class _FragmentWriter:
         return self.add(kind, document.text, document.path, label, agent=owner, trusted=not source.repository)
 
     def common(self, kind: FragmentKind, names: tuple[str, ...]) -> None:
-        """The winning `agents.md` or `system-prompt.md`: the highest layer that has one, its front matter stripped."""
+        """Add the `agents.md` or `system-prompt.md` of the highest layer that has one, without front matter."""
         for layer, tree in enumerate(self.reader.trees):
             document = self._of_layer(layer, names)
             if document is None:
@@ -128,13 +135,16 @@ class _FragmentWriter:
     def _of_layer(self, layer: int, names: tuple[str, ...]) -> Document | None:
         found = [document for name in names if (document := self.reader.document(layer, name, "markdown"))]
         if len(found) > 1 and found[0].text != found[1].text:
-            text = f"{found[1].path} is not used: {names[0]} beside it counts"
+            text = f"{found[1].path} is not used: {names[0]} next to it is"
             self.notices.append(Notice("warning", "context-twice", text))
         return found[0] if found else None
 
 
 def identity(reader: TreeReader, line: tuple[Agent, ...], selected: Loadout) -> PromptFragments:
-    """The whole identity, in spec/30's order: system, context, appended fragments, bodies, the run's own prompts."""
+    """Return the whole identity in the order of spec/30.
+
+    System, context, appended fragments, bodies, the run's own prompts.
+    """
     writer = _FragmentWriter(reader)
     system = selected.system_prompt
     if not (system and writer.source("system", *system)):
@@ -150,7 +160,10 @@ def identity(reader: TreeReader, line: tuple[Agent, ...], selected: Loadout) -> 
 
 
 def own_identity(reader: TreeReader, line: tuple[Agent, ...], selected: Loadout) -> PromptFragments:
-    """A subagent's identity: its own system prompt, appended fragments and bodies, without what its leader already has."""
+    """Return a subagent's identity without what its leader already has.
+
+    Its own system prompt, appended fragments and bodies.
+    """
     writer = _FragmentWriter(reader)
     if selected.system_prompt:
         writer.source("system", *selected.system_prompt)

@@ -1,4 +1,4 @@
-"""A loadout's MCP servers, each resolved in its declarer's namespace (spec/10: a parent's slug is the parent's)."""
+"""A loadout's MCP servers, each resolved in the namespace of the agent that declares it (spec/10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class Selected(NamedTuple):
 
 
 def select(reader: TreeReader, named: tuple[SelectedId, ...], disabled: tuple[str, ...]) -> Selected:
-    """The selected servers; an id selected twice is the nearest agent's, at the place where it was selected first."""
+    """Return the selected servers.
+
+    Of an id that is selected twice the nearest agent's counts, in the first place.
+    """
     found: dict[str, Server | None] = {}
     problems: dict[Problem, None] = {}
     notices: dict[Notice, None] = {}
@@ -50,7 +53,7 @@ def _about(one: SelectedId, space: mcp.Servers) -> tuple[Notice, ...]:
         return (Notice("notice", "server-off", f"MCP server {one.id!r} is switched off"),)
     from outfitter.model.wording import did_you_mean
 
-    text = f"{where(one.place)}: MCP server {one.id!r} is found in no layer"
+    text = f"{where(one.place)}: MCP server {one.id!r} was not found in any layer"
     return (Notice("warning", "server-missing", text, did_you_mean(one.id, space.by_id)),)
 
 

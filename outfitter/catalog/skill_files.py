@@ -1,4 +1,4 @@
-"""The files of a skill: its own, and the references, scripts and assets that front matter adds (spec/10)."""
+"""The files of a skill: its own, and references, scripts and assets added by front matter (spec/10)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _halves(text: str) -> tuple[list[str], str]:
 
 
 def _blocks(lines: list[str]) -> list[tuple[str, list[str]]]:
-    """Front matter lines grouped by the top-level key they belong to; what comes before the first has none."""
+    """Group front matter lines by their top-level key; lines before the first key have none."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in lines:
         top = _TOP.match(line)
@@ -88,7 +88,10 @@ class SkillFiles(NamedTuple):
 
 
 def gather(reader: TreeReader, site: SkillSite, document: Document, added: Iterable[FileSource]) -> SkillFiles:
-    """Everything in a skill's folder but its manifest, and what its front matter and the loadout (`added`) put into its sections."""
+    """Return all files of a skill but its manifest.
+
+    `added` are references of the loadout; front matter adds files to the skill's sections.
+    """
     files: list[Part] = []
     notices: list[Notice] = []
     for entry in reader.below(site.layer, site.path):
@@ -145,7 +148,10 @@ class ExpandedSource(NamedTuple):
 
 
 def expand(reader: TreeReader, source: FileSource, section: str) -> ExpandedSource:
-    """The files that one source means: a file, a whole directory, or what a pattern matches; each lands by its base name."""
+    """Return the files that one source means: a file, a directory, or the matches of a pattern.
+
+    Each is placed by its base name.
+    """
     if _GLOB.search(source.path):
         return _matched(reader, source, section)
     found = locate(reader, source, "")
@@ -154,7 +160,7 @@ def expand(reader: TreeReader, source: FileSource, section: str) -> ExpandedSour
 
 
 def _landed(reader: TreeReader, layer: int, entries: Iterable[Entry], section: str) -> ExpandedSource:
-    """Files as they are, directories whole; a link in one that leads out or nowhere is left out with a warning."""
+    """Return files as they are and directories whole; broken or outside symlinks are skipped."""
     groups: list[tuple[str, tuple[Part, ...]]] = []
     notices: list[Notice] = []
     for entry in entries:
@@ -201,7 +207,10 @@ def _matching(reader: TreeReader, layer: int, pattern: str) -> list[Entry]:
 
 
 class _PathPattern:
-    """A glob over whole paths: `*`, `?` and `[…]` match within one name, `**` matches folders; in time linear in the path."""
+    """A glob over whole paths, matched in time linear in the path.
+
+    `*`, `?` and `[…]` match within one name, `**` matches directories.
+    """
 
     def __init__(self, pattern: str) -> None:
         from fnmatch import translate

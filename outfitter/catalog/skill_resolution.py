@@ -1,4 +1,7 @@
-"""A loadout's skills with their files: each resolved in its declarer's namespace, under one flat name (spec/10, spec/15 V7, V9)."""
+"""A loadout's skills with their files, each under one flat name (spec/10, spec/15 V7, V9).
+
+Each resolves in the namespace of the agent that declares it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ class _Pick(NamedTuple):
 
 
 def skills(reader: TreeReader, picks: tuple[tuple[SkillPick, str], ...], taken: Mapping[str, str]) -> ResolvedSkills:
-    """Resolve and gather the picks of a loadout; `taken` are flat names that other folders have already, by physical path."""
+    """Resolve the picks of a loadout.
+
+    `taken` maps physical paths to flat names that are already in use.
+    """
     problems: list[Problem] = []
     notices: list[Notice] = []
     chosen: dict[str, _Pick] = {}
@@ -65,13 +71,16 @@ def _site(reader: TreeReader, pick: SkillPick, owner: str, notices: list[Notice]
         notices.append(Notice("notice", "skill-off", f"skill {pick.slug!r} is switched off ({place})"))
         return None
     if found.rivals:
-        text = f"{where(pick.place)}: {pick.slug!r} may be {' or '.join(found.rivals)}; {found.rivals[0]} is taken"
+        text = f"{where(pick.place)}: {pick.slug!r} could be {' or '.join(found.rivals)}; {found.rivals[0]} is used"
         notices.append(Notice("warning", "skill-ambiguous", text, "write the longer name"))
     return found.site
 
 
 def _flat_names(picks: list[_Pick], taken: Mapping[str, str]) -> dict[str, str]:
-    """One name for each folder: its leaf; where two meet, the category's spelling, then the declaring agent's."""
+    """Return one name for each directory: its last part.
+
+    If two collide: the category's spelling, then the declaring agent's.
+    """
     names = {pick.physical: taken[pick.physical] for pick in picks if pick.physical in taken}
     used = set(taken.values())
     leaves = [pick.site.leaf for pick in picks]

@@ -1,4 +1,7 @@
-"""Skills of all layers: where they are, and which one a loadout's slug means (spec/10, spec/15 V7 to V10, V30)."""
+"""Skills of all layers: where they are, and which one a slug means.
+
+See spec/10 and spec/15 V7 to V10, V30.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ MANIFESTS = ("SKILL.md", "skill.md")
 
 
 class SkillSite(NamedTuple):
-    """A skill's folder in one layer: `base` is `skills` or an agent's own; `qualified` the path below it, `leaf` its last part."""
+    """A skill's directory in one layer.
+
+    `base` is `skills` or an agent's own; `qualified` is the path below it, `leaf` its last part.
+    """
 
     layer: int
     base: str
@@ -28,7 +34,10 @@ class SkillSite(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """What a slug means: a site or nothing; `rivals` are the paths that fit as well; `hidden` that the winner is switched off."""
+    """What a slug means: a site, or None.
+
+    `rivals` are other paths that match; `hidden` is true if the winner is switched off.
+    """
 
     site: SkillSite | None
     rivals: tuple[str, ...] = ()
@@ -36,7 +45,7 @@ class Resolved(NamedTuple):
 
 
 def sites_in(reader: TreeReader, layer: int, base: str) -> list[SkillSite]:
-    """Every skill below a base folder, categories entered, in order of path; the same folder met twice counts once."""
+    """Return every skill below a base directory, categories included, sorted by path."""
     return list(reader.cached(("skills", layer, base), lambda: _walk(reader, layer, base, "", CATEGORY_LEVELS)))
 
 
@@ -65,7 +74,10 @@ def manifest_of(reader: TreeReader, layer: int, path: str) -> str:
 
 
 def bases(reader: TreeReader, owner: str) -> list[tuple[int, str]]:
-    """Where a slug that `owner` declared is looked for, in order: its own `skills/` of every layer, then the shared ones."""
+    """Return where to look for a slug that `owner` declared, in order.
+
+    The owner's own `skills/` of every layer, then the shared ones.
+    """
     layers = range(len(reader.trees))
     own = [(layer, f"agents/{owner}/skills") for layer in layers] if owner else []
     for layer, _ in own:
@@ -149,13 +161,19 @@ def _shown(reader: TreeReader, found: Resolved) -> Resolved:
 
 
 def is_off(value: object) -> bool:
-    """Whether front matter switches its resource off (V27: `false`, `no`, `off`, `0`, in any case, also as text)."""
+    """Whether front matter switches its resource off (V27).
+
+    `false`, `no`, `off` and `0` count, in any case, also as text.
+    """
     enabled = value.get("enabled") if isinstance(value, Mapping) else None
     return enabled is not None and str(enabled).strip().lower() in ("false", "no", "off", "0")
 
 
 def why_missing(reader: TreeReader, slug: str, owner: str) -> tuple[str, str]:
-    """Message and hint for a slug that resolves nowhere: a flat file (V8), a name that is no id (V10), or the nearest known ones."""
+    """Return a message and a hint for a slug that does not resolve.
+
+    A flat file (V8), an invalid name (V10), or the nearest known ids.
+    """
     from outfitter.model.wording import did_you_mean
 
     for layer, base in bases(reader, owner):
@@ -164,15 +182,15 @@ def why_missing(reader: TreeReader, slug: str, owner: str) -> tuple[str, str]:
             return f"{where} is a file, not a skill", f"move it to {base}/{slug}/SKILL.md"
         entry = reader.entry(layer, f"{base}/{slug}")
         if entry and entry.kind in ("outside", "dangling"):
-            return f"skill {slug!r} is not in reach: its link is skipped", ""
+            return f"skill {slug!r} is out of reach: its symlink is skipped", ""
     known = {
         name
         for layer, base in bases(reader, owner)
         for site in sites_in(reader, layer, base)
         for name in (site.leaf, site.qualified)
     }
-    hint = did_you_mean(slug, known, "outfitter list skills shows them")
-    return f"skill {slug!r} is found in no layer", hint
+    hint = did_you_mean(slug, known, "see outfitter list skills")
+    return f"skill {slug!r} was not found in any layer", hint
 
 
 def visible(reader: TreeReader) -> list[SkillSite]:

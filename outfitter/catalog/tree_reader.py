@@ -1,4 +1,8 @@
-"""Looking into layers while noting what was not read yet, so that a launch reads an agent's closure and nothing else.
+"""Reads from loaded layers and records what is missing, so that a launch reads only what it needs.
+
+The resolvers of this package ask a `TreeReader` for names, documents and digests. What was not read yet is recorded
+in `missing`; the `load layers` stage reads it and asks again until nothing is missing. `compose` asks once more, with
+complete layers.
 
 The resolvers of this package ask a `TreeReader` for names, documents and digests. What is missing is noted in `wants`; the
 `load layers` stage reads it and asks again until nothing is wanted. `compose` asks for the last time, of complete layers.
@@ -23,8 +27,11 @@ TEXT = "\0text"
 
 
 class Missing(NamedTuple):
-    """What to read next: documents as (layer, path) → form, listings as (layer, path) → depth, digests and contents by
-    physical path, and paths of which to know whether they exist."""
+    """What to read next.
+
+    Documents as (layer, path) → form, listings as (layer, path) → depth, digests and contents by physical path, and
+    absolute paths whose existence matters.
+    """
 
     documents: dict[tuple[int, str], DocumentForm]
     listings: dict[tuple[int, str], int]
@@ -37,7 +44,10 @@ class Missing(NamedTuple):
 
 
 class TreeReader:
-    """Layers with a memory of what was asked in vain. Layers are numbered in order of precedence; the repository comes last."""
+    """Reads from loaded layers and records what is still missing.
+
+    Layers are numbered in order of precedence; the repository comes last.
+    """
 
     def __init__(self, layers: Layers, before: TreeReader | None = None) -> None:
         """`layers` as far as they have been read; `before` is the reader over them when less had been."""
@@ -65,16 +75,16 @@ class TreeReader:
         return self.numbered[number]
 
     def entry(self, number: int, path: str) -> Entry | None:
-        """What stands at a path, as far as it was listed."""
+        """Return the entry at a path, None if there is none in what was listed."""
         return self.numbered[number].entries.get(path)
 
     def is_file(self, number: int, path: str) -> bool:
-        """Whether a regular file stands at a path."""
+        """Whether a regular file is at a path."""
         entry = self.numbered[number].entries.get(path)
         return entry is not None and entry.kind == "file"
 
     def is_folder(self, number: int, path: str) -> bool:
-        """Whether a folder stands at a path."""
+        """Whether a directory is at a path."""
         entry = self.numbered[number].entries.get(path)
         return entry is not None and entry.kind == "directory"
 
@@ -91,7 +101,7 @@ class TreeReader:
         return self.index[number].get(path, [])
 
     def below(self, number: int, path: str) -> list[Entry]:
-        """Every entry below a folder, sorted by path; wants its names and gives none where they were not listed yet."""
+        """Return every entry below a directory, sorted by path; [] if it must be listed first."""
         if not self.listed(number, path, DEEP):
             return []
         found: list[Entry] = []
@@ -105,7 +115,7 @@ class TreeReader:
         return sorted(found, key=lambda entry: entry.path)
 
     def listed(self, number: int, path: str, depth: int = 1) -> bool:
-        """Whether a folder's names are known, so many levels deep; wants them otherwise."""
+        """Whether a directory is listed to a depth; records it as missing otherwise."""
         listed = self.numbered[number].listed
         here, levels = path, 0
         while True:
@@ -119,7 +129,10 @@ class TreeReader:
         return False
 
     def find(self, number: int, path: str) -> Entry | None:
-        """What stands at any path of a layer, looked for level by level; a part that is no folder is what is found."""
+        """Return the entry at any path of a layer, listing level by level.
+
+        If a parent is not a directory, that parent is returned.
+        """
         here = ""
         entry: Entry | None = None
         for name in path.split("/"):
@@ -132,7 +145,10 @@ class TreeReader:
         return entry
 
     def document(self, number: int, path: str, form: DocumentForm) -> Document | None:
-        """A file's parse; None where there is no regular file, or it is wanted first. As text any reading of it will do."""
+        """Return a file's parse; None if it is not a regular file, or must be read first.
+
+        As text any parse of it will do.
+        """
         known = self.numbered[number].documents
         key = path + TEXT if form == "text" else path
         found = known.get(path) or known.get(key)
@@ -141,21 +157,21 @@ class TreeReader:
         return found
 
     def digest(self, physical: str) -> str:
-        """A file's BLAKE3 in hex, "" while it is wanted."""
+        """Return a file's BLAKE3 in hex, "" if it must be read first."""
         found = self.layers.digests.get(physical)
         if found is None:
             self.missing.digests.add(physical)
         return found or ""
 
     def content(self, physical: str) -> bytes:
-        """A small file's bytes, b"" while they are wanted."""
+        """Return a small file's bytes, b"" if they must be read first."""
         found = self.layers.contents.get(physical)
         if found is None:
             self.missing.contents.add(physical)
         return found or b""
 
     def is_present(self, path: str) -> bool:
-        """Whether something stands at an absolute path; True while that is wanted."""
+        """Whether something exists at an absolute path; True until that is known."""
         found = self.layers.present.get(path)
         if found is None:
             self.missing.present.add(path)

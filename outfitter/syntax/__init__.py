@@ -1,1 +1,4 @@
-"""Bytes to values with places: text, YAML, JSON and front matter. Pure; imported only where no cached parse is at hand."""
+"""Bytes to values with positions: text, YAML, JSON and front matter.
+
+Pure; imported only if no cached parse is at hand.
+"""

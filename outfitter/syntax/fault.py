@@ -1,4 +1,4 @@
-"""What the readers share: the fault that ends a reading, and a parse that does not know its file's name."""
+"""What the readers share: the error that ends a reading, and a parse without its file's name."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class Flaw(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something read in spite of how it was written: a warning about `line`, with what to write instead in `hint`."""
+    """A warning about something that was read although it was written wrongly.
+
+    `hint` says what to write instead.
+    """
 
     code: str
     message: str
@@ -55,7 +58,9 @@ class Remark(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """One text as read, without its path. `value` is JSON-like; keys and list indexes of `positions` are text.
+    """One text as read, without its path.
+
+    `value` is JSON-like; keys and list indexes in `positions` are text.
 
     `text` is the whole text for the forms markdown and text, and `body` its end from `start` on.
     """
@@ -74,7 +79,7 @@ class Parsed(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A value, the places of what is in it (`children` by key or index, each with its own place), and how many values it spells."""
+    """A value, the children in it with their positions, and how many values it expands to."""
 
     value: Any
     children: Mapping[str, tuple[Position, Node]]

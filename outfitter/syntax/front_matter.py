@@ -1,4 +1,7 @@
-"""Markdown with YAML front matter, and the second, line-wise reading of front matter that is nearly YAML (spec/15, V11 and V13)."""
+"""Markdown with YAML front matter, and a line-wise reading of front matter that is nearly YAML.
+
+See spec/15, V11 and V13.
+"""
 
 import json
 import re
@@ -28,13 +31,16 @@ class _Entry(NamedTuple):
 
 
 def read(text: str) -> Parsed:
-    """Front matter and body; no front matter (value None) where the first line is no fence. Raises `TextError`: unclosed fence, unreadable YAML."""
+    """Split a text into front matter and body; the value is None if there is no front matter.
+
+    Raises `TextError` if it is not closed or not readable.
+    """
     lines = _LINE.findall(text)
     if not lines or not _FENCE.fullmatch(lines[0]):
         return Parsed(None, {}, text, remarks=_late(text))
     end = next((n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
     if not end:
-        raise TextError("the front matter's fence is not closed", Position(1, 1), hint="end it with a line '---'")
+        raise TextError("the front matter is not closed", Position(1, 1), hint="add a line '---' after it")
     node, remarks = _front_matter(lines[1:end])
     if node.value is not None and not isinstance(node.value, dict):
         raise TextError(f"the front matter is {kind_of(node.value)}, not a mapping", Position(2, 1))
@@ -43,7 +49,10 @@ def read(text: str) -> Parsed:
 
 
 def _late(text: str) -> tuple[Remark, ...]:
-    """The warning for what looks like front matter below blank lines or a comment: limits that it sets would be lost unsaid."""
+    """Return a warning for front matter below blank lines or a comment.
+
+    Its limits would be lost silently.
+    """
     above = _ABOVE.match(text)
     lines = _LINE.findall(text[above.end() :]) if above else []
     if not lines or not _FENCE.fullmatch(lines[0]):
@@ -52,8 +61,8 @@ def _late(text: str) -> tuple[Remark, ...]:
     if not _entries(lines[1:end]):
         return ()
     line = text[: above.end()].count("\n") + 1 if above else 1
-    message = "front matter begins on the first line; what stands here counts as text, and sets nothing"
-    return (Remark("front-matter-late", message, line, "remove what stands above it"),)
+    message = "front matter must begin on the first line; this counts as text and sets nothing"
+    return (Remark("front-matter-late", message, line, "remove everything above it"),)
 
 
 def _front_matter(lines: list[str]) -> tuple[Node, tuple[Remark, ...]]:
@@ -67,7 +76,10 @@ def _front_matter(lines: list[str]) -> tuple[Node, tuple[Remark, ...]]:
 
 
 def _entries(lines: list[str]) -> list[_Entry]:
-    """The top-level keys with what belongs to each; [] where a line is neither `key: rest` nor a continuation."""
+    """Return the top-level keys with their lines.
+
+    [] if a line is neither `key: rest` nor a continuation.
+    """
     found: list[_Entry] = []
     for number, line in enumerate(lines):
         bare = line.rstrip("\r\n")
@@ -85,7 +97,7 @@ def _entries(lines: list[str]) -> list[_Entry]:
 
 
 def _line_wise(entries: list[_Entry]) -> tuple[Node, tuple[Remark, ...]]:
-    """Each entry as YAML of its own; the text keys that fail are taken as they stand, with a remark that quotes them rightly."""
+    """Parse each entry as YAML of its own; a text key that fails is taken as text, with a remark."""
     children: dict[str, tuple[Position, Node]] = {}
     remarks: list[Remark] = []
     for entry in entries:
@@ -107,7 +119,10 @@ def _line_wise(entries: list[_Entry]) -> tuple[Node, tuple[Remark, ...]]:
 
 
 def _as_text(entry: _Entry) -> str:
-    """What the author meant: the rest of the line and its continuations joined by blanks, one pair of outer quotes taken off."""
+    """Return the text that the author meant.
+
+    The rest of the line and its continuations joined by spaces, without one pair of outer quotes.
+    """
     more = (line.strip() for line in entry.lines[1:] if not line.startswith(("#", "- ")))
     text = " ".join(part for part in (entry.rest.strip(), *more) if part)
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
@@ -117,4 +132,4 @@ def _as_text(entry: _Entry) -> str:
 
 def _remark(key: str, value: str, line: int) -> Remark:
     quoted = f"{key}: {json.dumps(value, ensure_ascii=False)}"
-    return Remark("near-yaml", f"{key} is not valid YAML; it is taken as text", line, f"write {quoted}")
+    return Remark("near-yaml", f"{key} is not valid YAML; it is read as text", line, f"write {quoted}")

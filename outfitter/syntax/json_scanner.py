@@ -22,7 +22,7 @@ _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 
 
 class MemberSpan(NamedTuple):
-    """Offsets of one member of an object: the key's opening quote, and the value's first and one past its last character."""
+    """Offsets of a member: its key's opening quote, its value's first character, and the one after it."""
 
     key: int
     start: int
@@ -47,7 +47,7 @@ def load(text: str) -> Node:
         return Node({}, {})
     node = reader.value(0)
     if reader.blank() < len(text):
-        raise TextError("is not valid JSON: more text after the end", reader.position(reader.here))
+        raise TextError("is not valid JSON: unexpected text after the value", reader.position(reader.here))
     return node
 
 
@@ -114,22 +114,28 @@ class Scanner:
         return str(value)
 
     def skip_value(self) -> None:
-        """Step over one value of any kind. Raises `ValueError` if it is not JSON, `RecursionError` if it is too deep."""
+        """Step over one value.
+
+        Raises `ValueError` if it is not JSON, `RecursionError` if it is too deep.
+        """
         # The standard library's scanner is in C: state files hold megabytes below one member.
         _, self.here = JSONDecoder().raw_decode(self.text, self.here)
 
     def members(self) -> Iterator[tuple[int, str]]:
-        """Yield the offset and name of each key of the object at the cursor; read its value before the next is asked for."""
+        """Yield the offset and name of each key of the object at the cursor.
+
+        Read the value before asking for the next key.
+        """
         self.here += 1
         first = True
         while not self._closes("}", first):
             first = False
             key = self.here
             if not self.sees('"'):
-                raise self.error("a key in double quotes is expected")
+                raise self.error("expected a key in double quotes")
             name = self.string()
             if not self.sees(":"):
-                raise self.error("':' is expected")
+                raise self.error("expected ':'")
             self.here += 1
             self.blank()
             yield key, name
@@ -150,10 +156,10 @@ class Scanner:
         if first:
             return False
         if not self.sees(","):
-            raise self.error(f"',' or '{bracket}' is expected" if self.here < len(self.text) else "it ends too early")
+            raise self.error(f"expected ',' or '{bracket}'" if self.here < len(self.text) else "unexpected end of file")
         self.here += 1
         if self.sees(bracket):
-            raise self.error("a comma stands before the end", "remove the comma")
+            raise self.error("trailing comma", "remove the comma")
         return False
 
 
@@ -167,7 +173,7 @@ class _NodeReader(Scanner):
             raise TextError(f"is nested deeper than {MAXIMUM_DEPTH} levels", self.position(self.here))
         self.count += 1
         if self.count > MAXIMUM_NODES:
-            raise TextError(f"holds more than {MAXIMUM_NODES:,} values", self.position(self.here))
+            raise TextError(f"contains more than {MAXIMUM_NODES:,} values", self.position(self.here))
         match self.text[self.here : self.here + 1]:
             case "{":
                 return self._object(depth)
@@ -183,7 +189,7 @@ class _NodeReader(Scanner):
         value = super().string()
         bad = _NOT_TEXT.search(value)
         if bad:
-            raise TextError(f"holds \\u{ord(bad.group()):04x}, which is no character of a text", self.position(start))
+            raise TextError(f"contains \\u{ord(bad.group()):04x}, which is not a text character", self.position(start))
         return value
 
     def _object(self, depth: int) -> Node:
@@ -215,14 +221,16 @@ class _NodeReader(Scanner):
             self.here = word.end()
             return Node(_WORDS[word.group()], {})
         if self.here == len(self.text):
-            raise self.error("it ends too early")
+            raise self.error("unexpected end of file")
         shown = word.group()[:20] if word else self.text[self.here]
-        raise self.error(f"a value is expected, not {shown!r}")
+        raise self.error(f"expected a value, got {shown!r}")
 
     def _number(self, number: re.Match[str]) -> int | float:
         if not (number.group(1) or number.group(2)):
             return int(number.group())
         value = float(number.group())
         if value in (float("inf"), float("-inf")):
-            raise TextError(f"holds a number too large: {number.group()[:20]}", self.position(number.start()))
+            raise TextError(
+                f"contains a number that is too large: {number.group()[:20]}", self.position(number.start())
+            )
         return value

@@ -1,4 +1,4 @@
-"""One text in one form to a `Parsed`: the single way from bytes to a value (spec/10, "Hostile and broken input")."""
+"""The one way from a file's bytes to a value (spec/10, "Hostile and broken input")."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def _read(text: str, form: DocumentForm, schema: bytes) -> Parsed:
 
 def _mapping(node: Node) -> Parsed:
     if node.value is not None and not isinstance(node.value, dict):
-        raise TextError(f"holds {kind_of(node.value)}, where a mapping of keys is expected")
+        raise TextError(f"expected a mapping, got {kind_of(node.value)}")
     return Parsed(node.value or {}, positions(node))

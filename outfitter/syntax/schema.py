@@ -1,4 +1,7 @@
-"""Settings against their JSON Schema: each violation with its place, in words, and the nearest key there is (seed 000, "Path-keyed adapter declarations")."""
+"""Settings against their JSON Schema: each violation with its position and the nearest key.
+
+See seed 000, "validated at read boundaries".
+"""
 
 from __future__ import annotations
 
@@ -69,9 +72,7 @@ def _explained(error: Any, rules: Any, given: Any) -> Iterable[tuple[KeyPath, st
             return [((), f"{given!r} does not fit", wanted_text)]
         case _:
             rule = _at(rules, list(error.schema_path)[:-1])
-            return [
-                ((), "is not what belongs here", str(rule.get("description", "") if isinstance(rule, dict) else ""))
-            ]
+            return [((), "is not valid here", str(rule.get("description", "") if isinstance(rule, dict) else ""))]
 
 
 def _at(rules: Any, path: Iterable[Any]) -> Any:

@@ -14,7 +14,10 @@ _OTHER_ENCODINGS = (
 
 
 def decode(content: bytes) -> str:
-    """The text of a file, its byte-order mark dropped, line ends as they are. Another encoding, invalid UTF-8 or a NUL is a `TextError`."""
+    """Return the text of a file without its byte-order mark; line ends stay.
+
+    Another encoding, invalid UTF-8 or a NUL raises `TextError`.
+    """
     for mark, name in _OTHER_ENCODINGS:
         if content.startswith(mark):
             raise TextError(
@@ -22,7 +25,9 @@ def decode(content: bytes) -> str:
             )
     nul = content.find(b"\0")
     if nul >= 0:
-        raise TextError(f"holds a NUL byte at offset {nul}", _place(content, nul), hint="save the file as UTF-8 text")
+        raise TextError(
+            f"contains a NUL byte at offset {nul}", _place(content, nul), hint="save the file as UTF-8 text"
+        )
     start = 3 if content.startswith(b"\xef\xbb\xbf") else 0
     try:
         return content[start:].decode("utf-8")

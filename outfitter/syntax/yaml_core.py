@@ -1,4 +1,7 @@
-"""YAML text to a JSON-like value with places: one document, core schema, no tags that build objects, bounded in size and depth."""
+"""YAML text to a JSON-like value with positions: one document, core schema, bounded.
+
+Tags never build objects; size and depth are limited.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from outfitter.syntax.scalars import Scalar, plain
 _CORE = "tag:yaml.org,2002:"
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HINTS = {
-    "mapping values are not allowed": "quote a value that holds ': '",
+    "mapping values are not allowed": "quote a value that contains ': '",
     "cannot start any token": "quote a value that begins with a special character",
 }
 _MAPPINGS = ("", f"{_CORE}map")
@@ -21,7 +24,10 @@ _SEQUENCES = ("", f"{_CORE}seq")
 
 
 def load(text: str, skipped: int = 0) -> Node:
-    """The one document in a text; null where there is none. `skipped` lines of the file stand before it. Raises `TextError`."""
+    """Return the one document in a text, null if there is none. Raises `TextError`.
+
+    `skipped` lines of the file come before the text.
+    """
     from yaml import YAMLError
 
     unprintable = _UNPRINTABLE.search(text)
@@ -40,7 +46,7 @@ def _events(text: str) -> Iterator[Any]:
 
 
 class _Reader:
-    """Composes one document out of parser events, counting what aliases would expand to without expanding them."""
+    """Composes one document from parser events and counts what aliases expand to."""
 
     def __init__(self, events: Iterator[Any], skipped: int) -> None:
         self.events = events
@@ -61,7 +67,7 @@ class _Reader:
                 continue
             if node is not None:
                 raise TextError(
-                    "holds a second document; only one is read", self.at(event), hint="remove the '---' line"
+                    "contains a second document; only one is read", self.at(event), hint="remove the '---' line"
                 )
             node = self.node(next(self.events), 0)
         return node or Node(None, {})
@@ -82,12 +88,12 @@ class _Reader:
 
     def alias(self, event: Any) -> Node:
         if event.anchor not in self.anchors:
-            raise TextError(f"alias *{event.anchor} refers to nothing before it", self.at(event), hint=_HINTS_QUOTE)
+            raise TextError(f"alias *{event.anchor} has no anchor before it", self.at(event), hint=_HINTS_QUOTE)
         return self.anchors[event.anchor]
 
     def scalar(self, event: Any) -> Node:
         if "\0" in event.value or any("\ud800" <= c <= "\udfff" for c in event.value):
-            raise TextError("holds an escape that is no character of a text", self.at(event))
+            raise TextError("contains an escape that is not a text character", self.at(event))
         try:
             return Node(_resolve(event), {})
         except ValueError as error:
@@ -154,7 +160,10 @@ _HINTS_QUOTE = "quote the value if it is meant as text"
 
 
 def _resolve(event: Any) -> Scalar:
-    """A scalar by its tag, or by its spelling where it has none and no quotes; `ValueError` for a tag that is not its own."""
+    """Return a scalar's value by its tag, or by its spelling if it has neither tag nor quotes.
+
+    Raises `ValueError` for an unsupported tag.
+    """
     tag = event.tag or ""
     if tag in ("!", f"{_CORE}str") or (not tag and event.style):
         return str(event.value)
@@ -162,14 +171,14 @@ def _resolve(event: Any) -> Scalar:
     kinds: dict[str, type | tuple[type, ...]] = {"null": type(None), "bool": bool, "int": int, "float": (int, float)}
     wanted = kinds.get(tag.removeprefix(_CORE)) if tag else object
     if wanted is None:
-        raise ValueError(f"tag {_shown(tag)} is not read here")
+        raise ValueError(f"tag {_shown(tag)} is not supported")
     if not isinstance(value, wanted) or (isinstance(value, bool) and tag and tag != f"{_CORE}bool"):
-        raise ValueError(f"{event.value!r} is no {tag.removeprefix(_CORE)}")
+        raise ValueError(f"{event.value!r} is not a valid {tag.removeprefix(_CORE)}")
     return value
 
 
 def _foreign_tag(tag: str, at: Position) -> TextError:
-    return TextError(f"tag {_shown(tag)} is not read here", at, hint=_HINTS_QUOTE)
+    return TextError(f"tag {_shown(tag)} is not supported", at, hint=_HINTS_QUOTE)
 
 
 def _shown(tag: str) -> str:
@@ -179,7 +188,7 @@ def _shown(tag: str) -> str:
 def _unprintable(text: str, found: re.Match[str], skipped: int) -> TextError:
     before = text[: found.start()]
     at = Position(before.count("\n") + 1 + skipped, len(before) - (before.rfind("\n") + 1) + 1)
-    return TextError(f"holds the control character U+{ord(found.group()):04X}", at)
+    return TextError(f"contains the control character U+{ord(found.group()):04X}", at)
 
 
 def _fault(text: str, error: Any, skipped: int) -> TextError:
@@ -192,7 +201,7 @@ def _fault(text: str, error: Any, skipped: int) -> TextError:
     line = lines[mark.line] if mark.line < len(lines) else ""
     blank = line[: len(line) - len(line.lstrip())]
     if "\t" in blank or line[mark.column : mark.column + 1] == "\t":
-        return TextError("a tab stands where YAML wants blanks", at, hint="indent with blanks")
+        return TextError("tab used for indentation", at, hint="indent with spaces")
     problem = str(error.problem)
     hint = next((hint for words, hint in _HINTS.items() if words in problem), "")
     context = f" {error.context}" if getattr(error, "context", None) else ""

@@ -210,7 +210,7 @@ def test_validate_names_a_source_that_is_no_tree(machine):
     machine.put(machine.top / "repo/.agents/agents/b/agent.md", "You are B.")
     machine.settings("sources: [{path: ../../repo}]\n")
     ended = machine.run("validate")
-    assert f"warning: {machine.top}/repo: this source is no tree" in ended.out
+    assert f"warning: {machine.top}/repo: this source is not an .agents tree" in ended.out
     assert f"hint: name {machine.top}/repo/.agents" in ended.out
 
 

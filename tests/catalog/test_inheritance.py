@@ -23,7 +23,7 @@ def test_a_cycle_is_an_error_that_shows_its_chain(world):
     world.agent("c", "name: c\ninherits:\n  - a")
     error = world.compose("a")
     (problem,) = error.problems
-    assert "circle (a → b → c → a)" in problem.message
+    assert "circular (a → b → c → a)" in problem.message
     assert (problem.path, problem.key, problem.at.line) == (
         str(world.project / ".agents/agents/c/agent.md"),
         "inherits.0",

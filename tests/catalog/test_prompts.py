@@ -77,10 +77,10 @@ def test_a_file_is_the_declaring_agents_layers(world):
         ("~/x", "absolute"),
         ("../project/NOTES.md", "leaves the tree"),
         ("p/../../x", "leaves the tree"),
-        ("out.md", "leads outside"),
-        ("outdir/hostname", "leads outside"),
-        ("gone.md", "leads nowhere"),
-        ("fifo.md", "no regular file"),
+        ("out.md", "points outside"),
+        ("outdir/hostname", "points outside"),
+        ("gone.md", "dangling symlink"),
+        ("fifo.md", "not a regular file"),
     ],
 )
 @pytest.mark.parametrize("key", ["system_prompt", "append_system_prompt", "prompt_template"])
@@ -165,7 +165,7 @@ def test_an_unclosed_fence_is_reported(world):
     """spec/95 CMP-03."""
     world.put(".agents/agents/a/agent.md", "---\nlabel: L\nBody.\n")
     (problem,) = world.compose("a").problems
-    assert "fence" in problem.message
+    assert "not closed" in problem.message
     assert problem.at.line == 1
 
 

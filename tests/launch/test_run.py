@@ -46,11 +46,11 @@ def test_broken_settings_are_one_clear_line_and_start_nothing(machine, settings,
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda path: path.mkdir(), "agent.md is a folder, not a file; skipped"),
-        (os.mkfifo, "agent.md is no regular file; skipped"),
-        (lambda path: path.symlink_to("agent.md"), "agent.md points nowhere (agent.md); skipped"),
+        (lambda path: path.mkdir(), "agent.md is a directory, not a file; skipped"),
+        (os.mkfifo, "agent.md is not a regular file; skipped"),
+        (lambda path: path.symlink_to("agent.md"), "agent.md is a dangling symlink (agent.md); skipped"),
         (lambda path: path.symlink_to("/etc/passwd"), "agent.md points outside the repository (/etc/passwd); skipped"),
-        (lambda _: None, "agents/odd holds no agent.md"),
+        (lambda _: None, "agents/odd has no agent.md"),
     ],
     ids=["folder", "fifo", "loop", "outside", "nothing"],
 )

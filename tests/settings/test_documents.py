@@ -354,7 +354,7 @@ SETTINGS_FLAWS = [
     ("\ndefault_harness: claud\n", "default_harness", 2, "pi, claude, codex"),
     ("sources: {path: a}\n", "sources", 1, "a list"),
     ("sources:\n  - pth: a\n", "sources.0.pth", 2, "unknown key"),
-    ("sources:\n  - {uri: a, github: a/b}\n", "sources.0", 2, "belongs"),
+    ("sources:\n  - {uri: a, github: a/b}\n", "sources.0", 2, "not valid here"),
     ("sources: [words]\n", "sources.0", 1, "a mapping"),
     ("remote_settings: [{uri: a}]\n", "remote_settings.0", 1, "path"),
     ("agent_defaults: {skill: []}\n", "agent_defaults.skill", 1, "unknown key"),

@@ -32,7 +32,7 @@ def test_yml_01_an_empty_file_equals_no_file(ready, text):
 @pytest.mark.parametrize("text", ["- a\n", "words\n", "5\n"])
 def test_yml_02_a_wrong_root_launches_nothing(ready, text):
     ready.settings(text)
-    assert ".agents/settings.yml: holds" in refused(ready.run("run"))
+    assert ".agents/settings.yml: expected a mapping" in refused(ready.run("run"))
 
 
 def test_yml_02_a_section_of_the_wrong_kind_launches_nothing(ready):
@@ -50,7 +50,7 @@ def test_yml_04_no_is_never_a_boolean(ready):
 def test_yml_06_a_tab_is_named(ready):
     ready.settings("state_persistence:\n\tcache/: warn\n")
     err = refused(ready.run("run"))
-    assert "settings.yml:2:1: a tab" in err
+    assert "settings.yml:2:1: tab used" in err
 
 
 def test_yml_08_mark_and_crlf(ready):

@@ -206,8 +206,8 @@ def test_without_a_registry_the_word_is_split():
     [
         ("q/m", {}, "provider 'q'"),
         ("p/x", {}, "no model 'x'"),
-        ("p/", {}, "no provider/model"),
-        ("/m", {}, "no provider/model"),
+        ("p/", {}, "not of the form provider/model"),
+        ("/m", {}, "not of the form provider/model"),
         ("p/m", {"api": None}, "'api'"),
         ("p/m", {"baseUrl": 5}, "'baseUrl'"),
         ("p/m", {"api": ""}, "'api'"),

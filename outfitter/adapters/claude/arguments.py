@@ -1,4 +1,7 @@
-"""Claude Code's command line: prompts as files, one merged append file, what passes through, and the order (006.5.4 to 7, 11). Pure."""
+"""Claude Code's command line: prompt files, the merged append file, pass-through words, their order.
+
+OFTR-006.5.4 to 7 and 11. Pure.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ LISTS = frozenset(
 
 
 class Folded(NamedTuple):
-    """Words without what was folded: texts for the append file, settings, and whether a system prompt came along."""
+    """The words that are left after folding, and what was folded.
+
+    Texts for the append file, settings objects, and whether a system prompt was among the words.
+    """
 
     rest: tuple[str, ...]
     appended: tuple[str, ...] = ()
@@ -61,7 +67,7 @@ class Prompts(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The generated texts and settings, and what is left of the tree's arguments and of the pass-through words."""
+    """The generated texts and settings, and the remaining words of the tree and of the user."""
 
     prompts: Prompts
     settings: bytes | None
@@ -96,7 +102,10 @@ def fold(words: tuple[str, ...], taken: frozenset[str], read: Callable[[str, str
 
 
 def passed_file(cwd: str, files: Mapping[str, bytes | None]) -> Callable[[str, str], Outcome[str]]:
-    """How a file that the user named on the command line is read: from the facts. Errors: `UsageError` where it is not there."""
+    """Return a reader, over the facts, of files that the user named on the command line.
+
+    Its error: `UsageError` if the file cannot be read.
+    """
 
     def read(option: str, value: str) -> Outcome[str]:
         raw = files.get(posixpath.join(cwd, value))
@@ -108,7 +117,10 @@ def passed_file(cwd: str, files: Mapping[str, bytes | None]) -> Callable[[str, s
 
 
 def declared_file(agent: str) -> Callable[[str, str], Outcome[str]]:
-    """A file that the tree's own arguments name is not read: it would silently take the place of ours, so it is refused."""
+    """Return a reader that rejects every file which the tree's own arguments name.
+
+    Such a file would silently replace the generated one.
+    """
 
     def read(option: str, value: str) -> Outcome[str]:
         return Failure(
@@ -122,14 +134,14 @@ def declared_file(agent: str) -> Callable[[str, str], Outcome[str]]:
 
 
 def prompts(fragments: tuple[Fragment, ...], appended: tuple[str, ...]) -> Prompts:
-    """The two documents: the system prompt, and everything after it in composition order, in one (006.5.7)."""
+    """Return the system prompt, and everything else in composition order as one text (006.5.7)."""
     system = [fragment.content for fragment in fragments if fragment.kind == "system"]
     rest = [fragment.content for fragment in fragments if fragment.kind != "system"]
     return Prompts(_joined(system), _joined([*rest, *appended]))
 
 
 def guarded(words: tuple[str, ...], guard: tuple[str, ...]) -> tuple[str, ...]:
-    """The words, and `guard` after them where their last option would swallow a prompt that follows."""
+    """Return the words, followed by `guard` if their last option would consume a prompt that follows."""
     last = next((word.partition("=")[0] for word in reversed(words) if word.startswith("-") and word != "-"), "")
     return (*words, *guard) if last in LISTS else words
 
@@ -183,13 +195,14 @@ def composed_words(
 def _fragments(
     request: Request, composition: Composition, facts: Facts, chosen: Mode
 ) -> tuple[tuple[Fragment, ...], tuple[Notice, ...]]:
-    """The identity, without what an inherited program reads by itself in the very same words; a dry run says so (spec/15 V1)."""
+    """Return the identity without the text that an inherited program reads itself (spec/15 V1).
+
+    A dry run gets a notice about it.
+    """
     if chosen.isolated:
         return composition.fragments, ()
     fragments, twice = without_native_context(composition.fragments, facts, context_names(facts))
-    message = (
-        f"{twice} holds the tree's agents.md word for word; claude reads it by itself, so it is not appended again"
-    )
+    message = f"{twice} has the same text as the tree's agents.md; claude reads it itself, so it is not appended again"
     return fragments, (Notice("notice", "context-native", message),) if twice and request.dry_run else ()
 
 
@@ -201,7 +214,10 @@ def generated_texts(words: Words) -> tuple[Generated, ...]:
 
 
 def context_names(facts: Facts) -> tuple[str, ...]:
-    """The context files at the project's root that the program reads: `AGENTS.md` only for want of, or named by, the others."""
+    """Return the context files at the project's root that the program reads.
+
+    `AGENTS.md` is one of them if there is no other, or if another includes it.
+    """
     own = [name for name in CONTEXT_FILES[:-1] if _text(facts, name) is not None]
     includes = any(b"@AGENTS.md" in (_text(facts, name) or b"") for name in own)
     return (*own, *((CONTEXT_FILES[-1],) if includes or not own else ()))
@@ -228,6 +244,6 @@ def _options(words: tuple[str, ...]) -> list[tuple[str, str, tuple[int, ...]]]:
 
 
 def _joined(texts: list[str]) -> str:
-    """Texts one after the other with a blank line between, ending with a line end; "" where there is nothing."""
+    """Join texts with a blank line between them and a final newline; "" if all are empty."""
     kept = [text.strip("\n") for text in texts if text.strip()]
     return "\n\n".join(kept) + "\n" if kept else ""

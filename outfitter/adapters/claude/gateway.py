@@ -1,4 +1,11 @@
-"""A model gateway that never gets another login, and the one `--settings` file that everything folds into (006.9.4, spec/40). Pure.
+"""A model gateway that never gets another login, and the one `--settings` file (006.9.4, spec/40).
+
+Measured: `env` in the user's or a project's settings beats the process environment, and `--settings` beats both; of
+two `--settings` the last wins. An `apiKeyHelper` in the user's settings is sent to whatever host is configured,
+unless `--settings` empties it. So is a key stored in the user's own state file, next to any token: no setting empties
+that, but a header of the same name replaces it.
+
+Pure.
 
 Measured: `env` of a user's or a project's settings beats the process environment, `--settings` beats both, and of two
 `--settings` the last wins. An `apiKeyHelper` of the user's settings is sent to whatever host is configured, unless it is
@@ -49,7 +56,7 @@ _REFERENCE = r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|^\$([A-Za-z_][A-Za-z0-9_]
 
 
 class Gateway(NamedTuple):
-    """What the child is given: variables to set, variables to unset, and the settings that hold them against other files."""
+    """Variables to set and to unset for the child, and settings that enforce them over other files."""
 
     env: Mapping[str, str]
     unset: tuple[str, ...]
@@ -60,8 +67,9 @@ NO_GATEWAY = Gateway({}, (), {})
 
 
 def gateway(target: ModelTarget | None, agent: str, env: Mapping[str, str], inherited: bool) -> Outcome[Gateway]:
-    """The gateway of a registry target; none for any other. `env` is what the child would have; `inherited` whether it reads
-    the user's own state file.
+    """Return the gateway of a registry target; no gateway for any other target.
+
+    `env` is the environment that the child would have; `inherited` is true if it reads the user's own state file.
 
     Errors: a header that names a variable which is unset or empty, or whose value breaks the line.
     """
@@ -72,7 +80,7 @@ def gateway(target: ModelTarget | None, agent: str, env: Mapping[str, str], inhe
         text, unset = _expanded(value, env)
         why = f"needs the environment variable {unset}, which is unset or empty" if unset else ""
         if not why and {"\r", "\n"} & set(text):
-            why = "would hold a line break, and so another header, with the variables of this environment"
+            why = "would contain a line break with the variables of this environment, and so another header"
         if why:
             message = f"agent {agent}: header {name} of provider {target.provider} {why}"
             return Failure(CompositionFailed(message, f"export {unset}=… before the launch" if unset else ""))
@@ -90,12 +98,15 @@ def gateway(target: ModelTarget | None, agent: str, env: Mapping[str, str], inhe
 
 
 def base_url(url: str) -> str:
-    """The address as the program wants it: without `/v1` and without a slash at its end."""
+    """Return the address without `/v1` and without a final slash, as the program expects it."""
     return url.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
 def settings_document(layers: tuple[Mapping[str, Any], ...], over: Gateway) -> bytes | None:
-    """The generated settings: `layers` lowest first, the gateway's own keys over them all; None where there is nothing to say."""
+    """Return the generated settings as JSON, or None if there are none.
+
+    `layers` come lowest first; the gateway's own keys override them all.
+    """
     merged: dict[str, Any] = {}
     for layer in (*layers, over.settings):
         merged = _merged(merged, layer)
@@ -103,7 +114,9 @@ def settings_document(layers: tuple[Mapping[str, Any], ...], over: Gateway) -> b
 
 
 def settings_object(text: str) -> Outcome[Mapping[str, Any]]:
-    """The JSON object that a `--settings` holds.
+    """Return the JSON object that a `--settings` value contains.
+
+    Errors: a `UsageError` if it is not one. Without folding one of the two settings would be lost.
 
     Errors: a `UsageError` where it is none, for folding would lose it and not folding would lose ours.
     """
@@ -114,7 +127,7 @@ def settings_object(text: str) -> Outcome[Mapping[str, Any]]:
     if isinstance(value, dict):
         return Success(value)
     return Failure(
-        UsageError("--settings holds no JSON object", "it is merged with the settings that this run generates")
+        UsageError("--settings is not a JSON object", "it is merged with the settings that this run generates")
     )
 
 
@@ -128,7 +141,7 @@ def _merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _expanded(value: str, env: Mapping[str, str]) -> tuple[str, str]:
-    """A header's value with its variables filled in, and the first variable that has nothing to give ("" for none)."""
+    """Return a header's value with its variables replaced, and the first unset variable ("" for none)."""
     names = [found[1] or found[2] for found in re.finditer(_REFERENCE, value)]
     unset = next((name for name in names if not env.get(name)), "")
     return re.sub(_REFERENCE, lambda found: env.get(found[1] or found[2], ""), value), unset
@@ -139,7 +152,7 @@ _LEVELS = ("low", "medium", "high", "xhigh", "max")
 
 
 class Word(NamedTuple):
-    """A value for a flag or a front matter key, "" for none, and what to tell where the tree had asked for one."""
+    """A value for a flag or a front matter key ("" for none), and notices if the tree asked for another."""
 
     name: str
     notices: tuple[Notice, ...] = ()
@@ -152,7 +165,10 @@ def leader_target(composition: Composition) -> tuple[ModelTarget | None, tuple[N
 
 
 def subagent_model(composition: Composition, subagent: Subagent) -> Word:
-    """A subagent's model: it goes where the leader's requests go, so a model of another endpoint is left out (006.9.6)."""
+    """Return a subagent's model, if it is at the endpoint that the leader uses (006.9.6).
+
+    All requests of a session go to one endpoint.
+    """
     chosen = selection(subagent.model, subagent.id, "claude", (DIALECT,), "anthropic")
     target = chosen.target
     if target is None:
@@ -167,7 +183,7 @@ def subagent_model(composition: Composition, subagent: Subagent) -> Word:
                     "warning",
                     "model-omitted",
                     f"agent {subagent.id}: model {target.provider}/{target.model} is not at the endpoint that"
-                    f" {composition.agent} talks to, and a subagent has no other; it is left out",
+                    f" {composition.agent} uses, and a subagent has no other; skipped",
                 ),
             ),
         )
@@ -175,13 +191,16 @@ def subagent_model(composition: Composition, subagent: Subagent) -> Word:
 
 
 def effort(level: str, agent: str, help_text: str) -> Word:
-    """The value of `--effort`: levels that the program's help lists, else the known ones; any other is left out with a warning."""
+    """Return the value of `--effort`; an unknown level is skipped with a warning.
+
+    Known are the levels that the program's help lists, else the built-in list.
+    """
     if not level:
         return Word("")
     known = levels(help_text)
     if level in known:
         return Word(level)
-    message = f"agent {agent}: claude knows no thinking level {level!r}; it is left out"
+    message = f"agent {agent}: claude has no thinking level {level!r}; skipped"
     return Word("", (Notice("warning", "thinking-unknown", message, f"known: {', '.join(known)}"),))
 
 

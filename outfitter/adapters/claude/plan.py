@@ -1,4 +1,7 @@
-"""Claude Code: the composition over the machine's own configuration, or as the whole of it (OFTR-006.5, 006.9.4; spec/40). Pure."""
+"""Claude Code: the composition over the machine's own configuration, or as all of it.
+
+OFTR-006.5, 006.9.4; spec/40. Pure.
+"""
 
 from __future__ import annotations
 
@@ -65,12 +68,12 @@ from outfitter.railway import Outcome
 
 
 def first_facts(_request: Request, _settings: Settings, _native: str) -> FactsRequest:
-    """First the program's own word on what it can do: everything else depends on it."""
+    """Ask for the program's help: everything else depends on what it supports."""
     return FactsRequest(help=("--help",))
 
 
 def more_facts(request: Request, settings: Settings, facts: Facts) -> FactsRequest:
-    """The rest. An inherited run does not even look at the durable login, state or history (006.5.21)."""
+    """Ask for the rest. An inherited run never looks at the durable login, state or history (006.5.21)."""
     context = tuple(posixpath.join(facts.project_root, name) for name in CONTEXT_FILES)
     directories = skill_directories(request, facts)
     servers = tuple(posixpath.join(facts.project_root, name) for name in SERVER_FILES)
@@ -151,7 +154,10 @@ def plan(
 
 
 def unsupported_elements(composition: Composition) -> tuple[str, ...]:
-    """Selected loadout elements that Claude Code has nothing for (006.1.3, 006.5.10); never `extensions` (006.6.7)."""
+    """Return the selected elements that Claude Code has nothing for (006.1.3, 006.5.10).
+
+    `extensions` is never among them (006.6.7).
+    """
     selected = {"plugins": composition.plugins, "prompt_template": composition.prompt_template}
     return tuple(name for name, value in selected.items() if value)
 
@@ -265,7 +271,10 @@ def _servers(composition: Composition) -> bytes:
 
 
 def _startable(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A server with its working directory put into its command: the program has no key for it and starts it elsewhere (measured)."""
+    """Return a server definition with its working directory moved into its command.
+
+    Measured: the program has no key for the directory and starts servers elsewhere.
+    """
     place, command = definition.get("cwd"), definition.get("command")
     if not (isinstance(place, str) and place and isinstance(command, str)):
         return definition
@@ -309,7 +318,10 @@ def remarks(
 
 
 def unenforceable(strategies: Strategies) -> tuple[Notice, ...]:
-    """One warning that names every `state_persistence` entry which an inherited run cannot hold to (spec/40, "Claude Code, inherited")."""
+    """Return one warning that names every `state_persistence` entry an inherited run cannot enforce.
+
+    See spec/40, Inherit.
+    """
     rows = (*strategies.idle, strategies.unknown)
     found = [f"{row.path.key}: {row.strategy}" for row in rows if row.form != "default" and _wanted(row)]
     if not found:

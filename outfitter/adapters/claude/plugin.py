@@ -1,4 +1,7 @@
-"""Skills, commands and subagents as Claude Code loads them: a plugin when inherited, the configuration directory else (006.5.20). Pure."""
+"""Skills, commands and subagents as Claude Code loads them (006.5.20).
+
+In an inherited run they are a plugin, in an isolated one part of the configuration directory. Pure.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ SERVER_FILES = (".mcp.json", ".agents/mcp.json", ".agents/mcp_config.json")
 
 
 class Parts(NamedTuple):
-    """Files for the projection; what the program reads natively; settings that switch off what of it is not selected; what to tell."""
+    """Files for the projection, files that the program reads natively, and settings.
+
+    `off` are settings that switch off native skills and servers that are not selected.
+    """
 
     generated: tuple[Generated, ...]
     copied: tuple[Copied, ...] = ()
@@ -65,7 +71,10 @@ def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
 
 
 def _left_native(composition: Composition, offered: Mapping[str, str]) -> dict[str, str]:
-    """Selected skill → the place in `.claude/skills` that offers the very same one already, so that it is not brought again (spec/15 V3)."""
+    """Map each selected skill that `.claude/skills` already offers to its path there (spec/15 V3).
+
+    Such a skill is not projected again.
+    """
     physical = {v.id: v.physical for v in composition.visible_skills if v.selected}
     found: dict[str, str] = {}
     for skill in composition.skills:
@@ -85,12 +94,15 @@ def _skill_files(composition: Composition, native: Mapping[str, str]) -> list[tu
 
 
 def native_skills(facts: Facts) -> dict[str, str]:
-    """Physical skill folder → the native place that offers it under its own name, as far as the facts know."""
+    """Map each physical skill directory to the native path that offers it under its own name."""
     return {physical: place for place, physical in facts.real.items() if posixpath.dirname(place).endswith("/skills")}
 
 
 def native_servers(facts: Facts) -> tuple[str, tuple[str, ...]]:
-    """The project's server file, where it is the tree's own, and the ids in it: the program reads them all by itself (spec/15 V3)."""
+    """Return the project's server file and the ids in it, if it is the tree's own (spec/15 V3).
+
+    The program reads all of them by itself.
+    """
     place, *trees = (posixpath.join(facts.project_root, name) for name in SERVER_FILES)
     physical = facts.real.get(place)
     if physical is None or physical not in [facts.real.get(tree) for tree in trees]:
@@ -111,7 +123,7 @@ def native_skill_places(directories: Iterable[str], facts: Facts) -> tuple[str, 
 def _switched_off(
     composition: Composition, offered: Mapping[str, str], left: Mapping[str, str] | None, ids: tuple[str, ...]
 ) -> Mapping[str, Any]:
-    """Settings against the tree's skills and servers that the program reads by itself and the agent does not select (spec/15 V3).
+    """Return settings that switch off the tree's unselected native skills and servers (spec/15 V3).
 
     `left` are the selected skills that are left to it, None in a run whose own skills would be switched off with them.
     """
@@ -134,12 +146,12 @@ def _command_path(name: str) -> str:
 
 
 def _apart(skill: Skill) -> str:
-    """Where a skill lies that only subagents have: under `skills/` the leader would be offered it too."""
+    """Return where to put a skill that only subagents have: `skills/` would offer it to the leader too."""
     return f"subagent-skills/{flat_name(skill.id)}"
 
 
 def _subagent(composition: Composition, subagent: Subagent, root: str) -> tuple[Generated, tuple[Notice, ...]]:
-    """A subagent's file: its limits are written even where they leave nothing, for a missing list means every tool.
+    """Return a subagent's file. An empty allow list is written too: a missing list means every tool.
 
     Skills that it shares with its leader are named, the program then puts them before it whole; its own are put there by us,
     in the same form.

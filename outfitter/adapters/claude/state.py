@@ -1,4 +1,7 @@
-"""Inherited or isolated (006.5.1, 22, 23), and where Claude Code writes: seed 000's table, its known scratch (spec/40, spec/harness-facts), and what is bridged (spec/50). Pure."""
+"""Inherited or isolated, where Claude Code writes, and what is bridged.
+
+006.5.1, 22 and 23; seed 000's table and the known scratch (spec/40, harness facts); spec/50. Pure.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +63,14 @@ REGISTRIES = ("known_marketplaces.json", "installed_plugins.json")
 
 
 class Mode(NamedTuple):
-    """`isolated`: a configuration directory of the run's own. `missing`: the flags for want of which it is not inherited."""
+    """Whether the run is isolated; `missing` are the flags whose absence rules out an inherited run."""
 
     isolated: bool
     missing: tuple[str, ...] = ()
 
 
 def mode(request: Request, settings: Settings, help_text: str) -> Mode:
-    """The one answer that the declared paths, the wants and the plan all go by.
+    """Decide between an inherited and an isolated run, for declared paths, facts and plan alike.
 
     Settings reach here filtered: `isolation` counts from the home files only (006.5.23).
     """
@@ -87,19 +90,22 @@ def fallback_notice(chosen: Mode, executable: str, help_text: str) -> tuple[Noti
     if not chosen.missing:
         return ()
     flags = ", ".join(chosen.missing)
-    why = f"does not know {flags}," if help_text.strip() else f"printed no help to check for {flags},"
+    why = f"does not support {flags}," if help_text.strip() else f"printed no help to check for {flags},"
     return (
         Notice(
             "warning",
             "claude-isolated-fallback",
             f"{executable} {why} which an inherited run needs; this run is isolated instead",
-            "update Claude Code, or ask for --isolated to say that this is meant",
+            "update Claude Code, or pass --isolated to silence this",
         ),
     )
 
 
 def state_paths(request: Request, settings: Settings, facts: Facts) -> tuple[StatePath, ...]:
-    """What this run declares, `unknown` last: everything when isolated, `unknown` alone when inherited (spec/40)."""
+    """Return what this run declares, `unknown` last (spec/40).
+
+    An isolated run declares everything, an inherited one `unknown` alone.
+    """
     return declared(facts.native) if mode(request, settings, facts.help).isolated else (UNKNOWN,)
 
 
@@ -117,7 +123,10 @@ def declared(native: str) -> tuple[StatePath, ...]:
 
 
 def state_file(request: Request, native: str) -> str:
-    """The native `.claude.json`: in a directory of the user's own choosing, else beside the usual one in the home."""
+    """Return the path of the native `.claude.json`.
+
+    It is in a directory that the user chose, else next to the usual one, in the home.
+    """
     given = request.ambient.env.get("CLAUDE_CONFIG_DIR", "")
     chosen = given and posixpath.normpath(posixpath.join(request.ambient.cwd, given)) == posixpath.normpath(native)
     usual = posixpath.normpath(native) == posixpath.join(request.ambient.home, ".claude")
@@ -130,8 +139,11 @@ def strategy_of(strategies: Strategies, key: str) -> str:
 
 
 def bridges(request: Request, facts: Facts, strategies: Strategies, seeded: str, sessions: bool) -> tuple[Bridge, ...]:
-    """What an isolated run merges back (006.5.14 to 18). `seeded` is the digest of the seeded account; `sessions` whether
-    transcripts are bridged rather than linked or dropped."""
+    """Return what an isolated run merges back (006.5.14 to 18).
+
+    `seeded` is the digest of the seeded account. `sessions` is true if transcripts are bridged rather than linked or
+    dropped.
+    """
     native = facts.native
     place = state_file(request, native)
     merged = (
@@ -145,7 +157,7 @@ def bridges(request: Request, facts: Facts, strategies: Strategies, seeded: str,
 
 
 def seeds(facts: Facts, folder: str, sessions: bool) -> tuple[Seed, ...]:
-    """What an isolated run starts from (006.5.12, 17): the login as it is, and this directory's own history."""
+    """Return the login and this directory's history, with which an isolated run starts (006.5.12, 17)."""
     native = facts.native
     login = Seed(posixpath.join(native, CREDENTIALS), CREDENTIALS)
     history = Seed(posixpath.join(native, "projects", folder) + "/", f"projects/{folder}/")
@@ -156,7 +168,10 @@ _KEPT = ("oauthAccount", "hasCompletedOnboarding")
 
 
 class SeededState(NamedTuple):
-    """The projected file's bytes, None for no file; the account's digest at seed time ("" for none); what to tell."""
+    """The projected file's bytes, None for no file.
+
+    `account` is the digest of the seeded account, "" for none.
+    """
 
     content: bytes | None
     account: str = ""
@@ -164,7 +179,9 @@ class SeededState(NamedTuple):
 
 
 def seeded_state(path: str, raw: bytes | None, cwd: str, unreadable: str = "") -> SeededState:
-    """What the projection holds of the native state at `path`: account, finished onboarding, and this directory's own trust.
+    """Return the part of the native state at `path` that the projection gets.
+
+    That is the account, the finished onboarding, and the trust of this very directory.
 
     Missing or unusable state stays absent; `unreadable` is why it could not be read. Trust is the boolean true at exactly
     `cwd`, nothing near it (JSN-08).
@@ -175,7 +192,7 @@ def seeded_state(path: str, raw: bytes | None, cwd: str, unreadable: str = "") -
 
     document = _parsed(raw)
     if document is None:
-        return SeededState(None, notices=(_unusable(path, "is no JSON object"),))
+        return SeededState(None, notices=(_unusable(path, "is not a JSON object"),))
     kept: dict[str, Any] = {key: document[key] for key in _KEPT if key in document}
     if _trusted(document, cwd):
         kept["projects"] = {cwd: {"hasTrustDialogAccepted": True}}
@@ -224,14 +241,17 @@ _CWD = rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")'
 
 
 def slug(path: str) -> str:
-    """The folder's name for a physical path: each UTF-16 unit that is no ASCII letter or digit is one dash."""
+    """Return the folder name for a path: a dash for each UTF-16 unit but ASCII letters and digits."""
     units = _units(path)
     name = "".join(chr(unit) if unit < 128 and chr(unit).isalnum() else "-" for unit in units)
     return name if len(units) <= LONGEST else f"{name[:LONGEST]}-{_base36(abs(_rolling(units)))}"
 
 
 def alike(path: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Existing folders that may belong to a long path although their suffix is another version's; () where the name is certain."""
+    """Return existing folders that may belong to a long path, although another version chose the suffix.
+
+    () if the name is certain.
+    """
     wanted = slug(path)
     if len(wanted) <= LONGEST:
         return ()
@@ -242,7 +262,9 @@ def alike(path: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def folder(path: str, names: Iterable[str], heads: Mapping[str, bytes | None]) -> str:
-    """The folder to seed and merge: the computed name, or the one alike whose newest transcript records this very path (SLG-05).
+    """Return the folder to seed and merge (SLG-05).
+
+    It is the computed name, or the similar one whose newest transcript records this path.
 
     `heads` maps a folder's name to the beginning of its newest transcript.
     """

@@ -1,4 +1,10 @@
-"""Tool limits as Claude Code takes them, for the session and for each subagent (spec/40, spec/10, "Tools"). Pure.
+"""Tool limits as Claude Code takes them, for the session and for each subagent (spec/40).
+
+See also spec/10 `tools`. Measured: `--tools` limits the built-in tools of the session and of every subagent in it. It
+does not limit MCP tools; a denied `mcp__server` removes that server's tools, `mcp__*` those of all servers. Without
+`Skill` no skill is offered, without `Agent` no subagent.
+
+Pure.
 
 Measured on the real program: `--tools` limits the built-in tools of the session and of every subagent in it; MCP tools stay
 whatever it says, but a denied `mcp__server` takes that server's tools, `mcp__*` those of all. Without `Skill` no skill is
@@ -18,7 +24,10 @@ ALL_SERVERS = "mcp__*"
 
 
 class SessionTools(NamedTuple):
-    """`allow` is the value of `--tools` (None: not passed, "": none at all), `deny` that of `--disallowedTools` ("" : not passed)."""
+    """The values of `--tools` and `--disallowedTools`.
+
+    `allow` None: not passed; "": no tools at all. `deny` "": not passed.
+    """
 
     allow: str | None
     deny: str
@@ -26,7 +35,10 @@ class SessionTools(NamedTuple):
 
 
 class SubagentTools(NamedTuple):
-    """The front matter lists of a subagent's file; None where none is written. An empty allow list is no tools at all."""
+    """The front matter lists of a subagent's file; None if none is written.
+
+    An empty allow list means no tools at all.
+    """
 
     allow: tuple[str, ...] | None
     deny: tuple[str, ...]
@@ -78,7 +90,7 @@ def subagent_tools(tools: Tools, agent: str, servers: tuple[str, ...]) -> Subage
 
 
 def _whole(deny: tuple[str, ...]) -> tuple[str, ...]:
-    """A deny list with the tool that edits as well, in files of its own kind: whoever may not edit may not edit those."""
+    """Return a deny list with `NotebookEdit` added if `Edit` is denied."""
     return (*deny, "NotebookEdit") if "Edit" in deny and "NotebookEdit" not in deny else deny
 
 
@@ -89,7 +101,10 @@ def _patterns(found: ToolLimits) -> tuple[str, ...]:
 
 
 def _carriers(composition: Composition, deny: tuple[str, ...]) -> tuple[str, ...]:
-    """The tools by which selected skills and subagents are reached; they reach nothing that the list does not allow."""
+    """Return the tools that give access to selected skills and subagents.
+
+    They reach nothing that the list does not allow.
+    """
     wanted = (("Skill", composition.skills or composition.commands), ("Agent", composition.subagents))
     denied = {"Agent" if name == "Task" else name for name in deny}
     return tuple(name for name, selected in wanted if selected and name not in denied)

@@ -1,4 +1,7 @@
-"""CodexIdentity, subagents and skills for Codex: what the real program was seen to take beyond the seed (spec/40, spec/harness-facts). Pure."""
+"""Identity, subagents and skills for Codex, as the real program takes them.
+
+See spec/40 and the harness facts. Pure.
+"""
 
 import posixpath
 from typing import NamedTuple
@@ -18,7 +21,10 @@ class CodexIdentity(NamedTuple):
 
 
 def identity(fragments: tuple[Fragment, ...], root: str, words: tuple[str, ...]) -> CodexIdentity:
-    """A system prompt replaces Codex's own, all other fragments are added to it as developer instructions, in order."""
+    """Return the identity's overrides: a system prompt replaces Codex's own.
+
+    All other fragments are developer instructions, in order.
+    """
     system = [fragment for fragment in fragments if fragment.kind == "system" and fragment.content.strip()]
     added = [f.content.strip("\n") for f in fragments if f.kind != "system" and f.content.strip()]
     generated: list[Generated] = []
@@ -36,14 +42,17 @@ def identity(fragments: tuple[Fragment, ...], root: str, words: tuple[str, ...])
 
 
 def subagents(composition: Composition, root: str) -> CodexIdentity:
-    """Each subagent as `agents.<id>` with a generated file: instructions, model, effort. One whose limits would widen stays out."""
+    """Return each subagent as `agents.<id>` with a generated file: instructions, model, effort.
+
+    A subagent whose limits would widen is skipped.
+    """
     generated: list[Generated] = []
     rows: list[Override] = []
     notices: list[Notice] = []
     for agent in composition.subagents:
         why = _refused(agent, composition)
         if why:
-            notices.append(Notice("warning", "subagent-omitted", f"subagent {agent.id}: {why}; it is left out"))
+            notices.append(Notice("warning", "subagent-omitted", f"subagent {agent.id}: {why}; skipped"))
             continue
         content, providers, said = _subagent_file(agent, composition)
         path = f"agents/{flat_name(agent.id)}.toml"
@@ -59,11 +68,11 @@ def _still_visible(count: int) -> Notice:
 
     skills = counted(count, "skill of this tree is", "skills of this tree are")
     text = f"{skills} visible to codex although the agent does not select {'it' if count == 1 else 'them'}"
-    return Notice("warning", "skills-visible", text, "an override cannot hold a path that is no Unicode text")
+    return Notice("warning", "skills-visible", text, "an override cannot hold a path that is not Unicode text")
 
 
 def skill_switches(composition: Composition) -> Overrides:
-    """Every skill of the tree that Codex would list though the agent did not select it, switched off (spec/15 V3).
+    """Switch off every skill of the tree that Codex would list and the agent did not select (spec/15 V3).
 
     The user's own switches stay: Codex heeds the lists of all its sources (measured).
     """
@@ -81,7 +90,7 @@ def skills_out_of_reach(composition: Composition) -> tuple[str, ...]:
 
 
 def _without_extras(composition: Composition) -> tuple[Notice, ...]:
-    """One warning a skill that Codex reads where it lies, without the files that its front matter or the agent adds."""
+    """Warn about each skill that Codex reads in place, without the files added by front matter or agent."""
     read = {skill.physical for skill in composition.visible_skills if skill.selected}
     return tuple(
         Notice(
@@ -95,7 +104,7 @@ def _without_extras(composition: Composition) -> tuple[Notice, ...]:
 
 
 def _off(skills: list[VisibleSkill]) -> list[dict[str, object]]:
-    """The entries that switch skills off; a path that is no Unicode text cannot be one."""
+    """The entries that switch skills off; a path that is not Unicode text cannot be one."""
     paths = [skill.manifest_path for skill in skills if is_text(skill.manifest_path)]
     return [{"path": path, "enabled": False} for path in paths]
 
@@ -113,7 +122,10 @@ def _refused(agent: Subagent, composition: Composition) -> str:
 
 
 def _subagent_file(agent: Subagent, composition: Composition) -> tuple[bytes, tuple[Override, ...], tuple[Notice, ...]]:
-    """A subagent's configuration, the providers it needs, and what to say. Of the leader's skills it keeps its own."""
+    """Return a subagent's configuration, the providers it needs, and notices.
+
+    Of the leader's skills it keeps its own.
+    """
     chosen = chosen_model(agent.model, agent.id)
     level, said = effort(agent.thinking, agent.id)
     shared = {skill.source for skill in composition.skills if skill.id in agent.skills}

@@ -1,4 +1,7 @@
-"""Selected MCP servers as Codex overrides: no secret in an argument that the tree did not write out itself (OFTR-006.6.3 to 5). Pure."""
+"""Selected MCP servers as Codex overrides, without secrets in arguments (OFTR-006.6.3 to 5).
+
+Only secrets that the tree itself spells out can appear there. Pure.
+"""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +31,10 @@ ADDITIVE = (
 
 
 class ToolLists(NamedTuple):
-    """Tool limits by server: `only` where an allow list names tools of it, `never` what a deny list names; `off` are whole servers."""
+    """Tool limits by server.
+
+    `only` are the tools that an allow list names, `never` those that a deny list names; `off` are whole servers.
+    """
 
     only: Mapping[str, tuple[str, ...]] = {}
     never: Mapping[str, tuple[str, ...]] = {}
@@ -36,7 +42,10 @@ class ToolLists(NamedTuple):
 
 
 class Environment(NamedTuple):
-    """A mapping's entries sorted by what Codex can do with them: names to pass through, literals, and what had to go."""
+    """A mapping's entries by what Codex can do with them.
+
+    `names` are passed through, `literals` are values, `renamed` had to go.
+    """
 
     names: tuple[str, ...]
     literals: Mapping[str, str]
@@ -46,7 +55,10 @@ class Environment(NamedTuple):
 def server_overrides(
     composition: Composition, lists: ToolLists, native_ids: frozenset[str], env: Mapping[str, str]
 ) -> Overrides:
-    """All selected servers. `native_ids` are servers of the user's own configuration; `env` is what the child will have."""
+    """Return the overrides for all selected servers.
+
+    `native_ids` are the servers in the user's own configuration; `env` is the environment of the child.
+    """
     level = "warning" if composition.servers else "notice"
     notices = [Notice("warning" if level == "warning" else "notice", "mcp-additive", ADDITIVE)]
     rows: list[Override] = []
@@ -85,7 +97,7 @@ def _server(server: Server, lists: ToolLists, env: Mapping[str, str]) -> Overrid
 
 
 def _left_out(label: str, why: str) -> Overrides:
-    return Overrides((), (Notice("warning", "mcp-omitted", f"{label}: {why}; it is left out"),))
+    return Overrides((), (Notice("warning", "mcp-omitted", f"{label}: {why}; skipped"),))
 
 
 def _limits(server: Server, lists: ToolLists, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,7 +186,7 @@ def _settled(value: str, env: Mapping[str, str]) -> str:
 
 
 def _texts(value: object) -> dict[str, str]:
-    """A mapping's entries as text, as a program's environment holds them: `true` and `1` are what was written."""
+    """Return a mapping's entries as text, as an environment holds them: `true` and `1` as written."""
     if not isinstance(value, Mapping):
         return {}
     return {str(key): _text(inner) for key, inner in value.items() if inner is not None}
@@ -190,7 +202,7 @@ def _words(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _renamed(label: str, field: str, key: str) -> Notice:
-    message = f"{label}: codex cannot take {field}.{key} from a variable in this form; it is left out"
+    message = f"{label}: codex cannot take {field}.{key} from a variable in this form; skipped"
     return Notice(
         "warning",
         "mcp-reference",
@@ -221,7 +233,10 @@ _SWITCHES = {"bash": ("features.shell_tool", False), "web_search": ("web_search"
 
 
 class Limited(NamedTuple):
-    """The limits by server, switches for Codex's own tools, and the words that Codex cannot keep (`tools` is unsupported then)."""
+    """The limits by server, switches for Codex's own tools, and the words that Codex cannot keep.
+
+    If there are any such words, `tools` is unsupported.
+    """
 
     lists: ToolLists
     rows: tuple[Override, ...]
@@ -229,7 +244,10 @@ class Limited(NamedTuple):
 
 
 def limited_tools(composition: Composition) -> Limited:
-    """An agent's limits for Codex. An allow list for its own tools cannot be kept; what it says of servers is."""
+    """Return an agent's limits for Codex.
+
+    An allow list for its own tools cannot be kept; what it says about servers is.
+    """
     ids = frozenset(server.id for server in composition.servers)
     allow, deny = composition.tools.allow, composition.tools.deny
     only: dict[str, tuple[str, ...]] = {}
@@ -273,7 +291,10 @@ def _spelled(allow: tuple[str, ...] | None, ids: tuple[str, ...]) -> tuple[str, 
 
 
 def _mcp_parts(word: str, ids: frozenset[str]) -> tuple[str, str] | None:
-    """`mcp__server__tool` as its parts, the tool "" for a whole server; None for any other word or an unselected server's."""
+    """Split `mcp__server__tool` into server and tool; the tool is "" for a whole server.
+
+    None for any other word, and for a server that is not selected.
+    """
     if not word.startswith("mcp__"):
         return None
     rest = word[5:]

@@ -29,7 +29,10 @@ class Chosen(NamedTuple):
 
 
 def chosen_model(target: ModelTarget | None, agent: str) -> Chosen:
-    """What Codex is given for a target; one whose dialect or provider id it cannot keep is left out whole (006.9.6)."""
+    """Return a target as Codex takes it.
+
+    A target with a dialect or provider id that it cannot keep is skipped whole (006.9.6).
+    """
     found = selection(target, agent, "codex", DIALECTS, provider="openai")
     if found.target is None:
         return Chosen(notices=found.notices)
@@ -39,12 +42,12 @@ def chosen_model(target: ModelTarget | None, agent: str) -> Chosen:
 
 
 def effort(thinking: str, agent: str) -> tuple[str, tuple[Notice, ...]]:
-    """`model_reasoning_effort` for a thinking level; a level that Codex does not know is a warning and "" ."""
+    """Return `model_reasoning_effort` for a thinking level; an unknown level gives "" and a warning."""
     level = thinking.strip().lower()
     word = _EFFORT_WORDS.get(level, level)
     if not word or word in EFFORTS:
         return word, ()
-    message = f"agent {agent}: codex has no thinking level {thinking!r}; it is left out"
+    message = f"agent {agent}: codex has no thinking level {thinking!r}; skipped"
     return "", (Notice("warning", "thinking-unknown", message),)
 
 
@@ -54,7 +57,7 @@ def _registered(target: ModelTarget, agent: str) -> Chosen:
     why = why or ("" if is_bare(target.provider) else "codex key paths cannot express the provider's id")
     why = why or (f"codex cannot make the header {lost!r} of a variable and other text" if lost else "")
     if why:
-        message = f"agent {agent}: model {target.provider}/{target.model}: {why}; it is left out"
+        message = f"agent {agent}: model {target.provider}/{target.model}: {why}; skipped"
         return Chosen(notices=(Notice("warning", "model-omitted", message),))
     fields: dict[str, object] = {"name": target.provider, "base_url": target.base_url, "wire_api": "responses"}
     fields |= {"env_key": target.variable} if target.variable else {}
@@ -66,14 +69,14 @@ def _registered(target: ModelTarget, agent: str) -> Chosen:
 
 
 def window(target: ModelTarget | None) -> tuple[Override, ...]:
-    """The context window that the registry gives for the model; Codex guesses one for a model it does not know."""
+    """Return the model's context window from the registry; Codex guesses it for an unknown model."""
     size = target.definition.get("contextWindow") if target is not None else None
     known = isinstance(size, int) and not isinstance(size, bool) and size > 0
     return (Override("model", "model_context_window", size),) if known else ()
 
 
 def _headers(headers: Mapping[str, str], variable: str) -> tuple[dict[str, str], dict[str, str], str]:
-    """Headers that are a variable, headers that are text, and the name of one that is a mixture ("" for none).
+    """Return the headers that are a variable, those that are text, and the name of a mixed one ("").
 
     `Authorization: Bearer $X` of the credential's own variable is what `env_key` sends already.
     """
@@ -101,7 +104,10 @@ LONGEST = 128 * 1024 - 1
 
 
 class Override(NamedTuple):
-    """One `-c`: `element` says to people what it carries, `key` is a dotted path of bare parts, `value` any TOML value."""
+    """One `-c`: a dotted path of bare parts and any TOML value.
+
+    `element` says to people what it is for.
+    """
 
     element: str
     key: str
@@ -129,14 +135,14 @@ def joined(parts: Iterable[Overrides]) -> Overrides:
 
 
 def written(overrides: Overrides) -> Overrides:
-    """The overrides that can be written, each once, and a warning for each that cannot, naming its element."""
+    """Return the overrides that can be written, each once, and a warning for each other one."""
     rows: dict[str, Override] = {}
     notices = list(overrides.notices)
     for row in overrides.rows:
         why = unwritable(row)
         if why:
             notices.append(
-                Notice("warning", "codex-unwritable", f"{row.element}: codex cannot be given it: {why}; left out")
+                Notice("warning", "codex-unwritable", f"{row.element}: codex cannot be given it: {why}; skipped")
             )
         else:
             rows.setdefault(row.argument, row)
@@ -175,7 +181,9 @@ _LARGEST = 2**63
 
 
 def toml_value(value: object) -> str:
-    """Strings, booleans, numbers, sequences and mappings as one TOML value; strings stay strings whatever they look like.
+    """Return strings, booleans, numbers, sequences and mappings as one TOML value.
+
+    A string stays a string, whatever it looks like.
 
     Raises `ValueError` for what TOML has no value for: None, integers beyond 64 bits, lone surrogates, keys that are no strings.
     """

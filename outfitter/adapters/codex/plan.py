@@ -1,4 +1,7 @@
-"""Codex CLI: the composition as arguments over the user's own CODEX_HOME (OFTR-006.6, 006.9.5; spec/40). Pure."""
+"""Codex CLI: the composition as arguments over the user's own CODEX_HOME.
+
+OFTR-006.6, 006.9.5; spec/40. Pure.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ CONFIG = "config.toml"
 def plan(
     request: Request, settings: Settings, composition: Composition, strategies: Strategies, facts: Facts
 ) -> Outcome[ProjectionPlan]:
-    """The whole launch as data. Errors: `CompositionFailed` for a missing credential, or for an element that no argument can hold."""
+    """Return the whole launch as data.
+
+    Errors: `CompositionFailed` for a missing credential, or for an element that does not fit into an argument.
+    """
     chosen = chosen_model(composition.model, composition.agent)
     missing = unset_credential(composition, "codex", request.ambient.env)
     if missing and chosen.rows:

@@ -1,4 +1,7 @@
-"""Pi's flags and variables for what is no file: model, thinking, tools, extensions, jobs; and whether a launch is interactive. Pure."""
+"""Pi's flags and variables for what is not a file: model, thinking, tools, extensions, jobs.
+
+And whether a launch is interactive. Pure.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class Flags(NamedTuple):
 
 
 def model_flags(composition: Composition) -> Flags:
-    """`--provider`, `--model`, `--thinking` (006.3.9, 006.9.3). An extension may speak a dialect that Pi itself does not."""
+    """Return `--provider`, `--model` and `--thinking` (006.3.9, 006.9.3).
+
+    An extension may add a dialect that Pi itself does not speak.
+    """
     agent = composition.agent
     spoken = (*DIALECTS, composition.model.api) if composition.model and composition.extensions else DIALECTS
     target, notices = selection(composition.model, agent, "pi", spoken)
@@ -49,13 +55,16 @@ def model_flags(composition: Composition) -> Flags:
     if level in THINKING:
         arguments += ["--thinking", level]
     elif level:
-        message = f"agent {agent}: pi has no thinking level {composition.thinking!r}; it is left out"
+        message = f"agent {agent}: pi has no thinking level {composition.thinking!r}; skipped"
         notices = (*notices, Notice("warning", "thinking-unknown", message))
     return Flags(tuple(arguments), notices)
 
 
 def tool_flags(composition: Composition) -> Flags:
-    """Tool limits: an allow list, a deny list, or none at all where nothing is left (spec/15 V12); never wider than written."""
+    """Return an allow list, a deny list, or `--no-tools` if nothing is left (spec/15 V12).
+
+    The limits are never wider than written.
+    """
     servers = tuple(server.id for server in composition.servers)
     found = limits(composition.tools, "pi", servers)
     if composition.extensions:
@@ -78,7 +87,10 @@ def tool_flags(composition: Composition) -> Flags:
 
 
 def pi_tool(name: str) -> str:
-    """A tool in Pi's spelling: an MCP server's is `mcp__server__tool` with `_` for all other signs, a whole server a pattern."""
+    """Return a tool in Pi's spelling.
+
+    A tool of an MCP server is `mcp__server__tool` with `_` for all other characters, a whole server a pattern.
+    """
     if not name.startswith("mcp__"):
         return name
     clean = re.sub(r"[^A-Za-z0-9_*]", "_", name)
@@ -86,13 +98,16 @@ def pi_tool(name: str) -> str:
 
 
 def _with_extension_tools(found: ToolLimits) -> ToolLimits:
-    """Names that Pi itself does not have may be an extension's: they are passed as written, which widens nothing."""
+    """Pass names that Pi does not have as written: an extension may have them, and they widen nothing."""
     allow = None if found.allow is None else (*found.allow, *(word for word in found.unknown if "," not in word))
     return found._replace(allow=allow, unknown=())
 
 
 def jobs_variable(composition: Composition, controls: Controls, ambient: Ambient) -> tuple[str, tuple[Notice, ...]]:
-    """The DeepWork job folders for the child, "" for none (006.3.13 to 16): the agent's own, named shared ones, an allowed inherited value."""
+    """Return the DeepWork job folders for the child, "" for none (006.3.13 to 16).
+
+    They are the agent's own, the shared ones that it names, and an allowed inherited value.
+    """
     wanted = controls.deepwork_jobs
     notices: list[Notice] = []
     own = [root for root in composition.job_roots if not root.names]
@@ -105,7 +120,7 @@ def jobs_variable(composition: Composition, controls: Controls, ambient: Ambient
     paths = [root.path for root in (*own, *shared)]
     for path in [path for path in paths if ":" in path]:
         notices.append(
-            Notice("warning", "job-path", f"{path}: a path with a colon cannot be passed in {JOBS}; left out")
+            Notice("warning", "job-path", f"{path}: a path with a colon cannot be passed in {JOBS}; skipped")
         )
     given = [controls.environment.get(JOBS, "")]
     if controls.extra.get("allow_external_deepwork_jobs") is True:

@@ -1,4 +1,4 @@
-"""What Pi is given as files of its projection: prompts, skills, commands, extensions and the native overlay (spec/40). Pure.
+"""What Pi gets as files: prompts, skills, commands, extensions and the native overlay (spec/40). Pure.
 
 Everything of ours stands below `outfitter/`, a folder Pi never looks into by itself, and reaches Pi through arguments.
 """
@@ -41,7 +41,10 @@ def joined(parts: Iterable[Files]) -> Files:
 
 
 def prompt_files(fragments: tuple[Fragment, ...], template: Fragment | None, root: str) -> Files:
-    """One `--system-prompt`, then each other fragment in composition order, then the template (006.3.18). Files, never text."""
+    """Return `--system-prompt`, the other fragments in composition order, then the template (006.3.18).
+
+    All are files, never text.
+    """
     kept = [fragment for fragment in fragments if fragment.content.strip()]
     generated: list[Generated] = []
     arguments: list[str] = []
@@ -58,7 +61,7 @@ def prompt_files(fragments: tuple[Fragment, ...], template: Fragment | None, roo
 
 
 def skill_arguments(skills: tuple[Skill, ...], overlays: tuple[Overlay, ...], agent: str, root: str) -> Files:
-    """`--no-skills`, then `--skill` for each selected skill, and for each the agent's own Pi folder brings.
+    """Return `--no-skills`, then `--skill` for each selected skill and each of the agent's Pi directory.
 
     Without `--no-skills` Pi would load every skill of the home's and the project's tree (spec/15 V3). Of two of one id the
     Pi folder's is taken: it was written for Pi.
@@ -93,7 +96,10 @@ def command_files(commands: tuple[Command, ...], root: str) -> Files:
 
 
 def overlay_files(composition: Composition) -> Files:
-    """The agent's native Pi files, higher layers over lower ones; what is state or ours is a warning and stays out (spec/40)."""
+    """Return the agent's native Pi files, higher layers over lower ones (spec/40).
+
+    Files that are state or ours are skipped with a warning.
+    """
     laid: dict[str, Overlay] = {}
     notices: list[Notice] = []
     for overlay in composition.overlays:
@@ -112,12 +118,18 @@ def overlay_files(composition: Composition) -> Files:
 
 
 def _shadows(high: str, low: str) -> bool:
-    """Whether a higher layer's file takes a lower one's place: the same path, or one is a folder of the other's (spec/95 CMP-05)."""
+    """Whether a higher layer's file replaces a lower one: equal paths, or one is a parent of the other.
+
+    See spec/95 CMP-05.
+    """
     return high == low or low.startswith(high + "/") or high.startswith(low + "/")
 
 
 def _refused(name: str) -> str:
-    """Why an overlay may not bring a path; letters' case does not count, for on some disks it is the same file."""
+    """Return why an overlay must not contain a path, "" if it may.
+
+    Case is ignored: on some disks it is the same file.
+    """
     path = name.lower()
     if path == OURS or path.startswith(OURS + "/"):
         return "a name of Outfitter's own"

@@ -1,4 +1,7 @@
-"""Pi: the composition as a whole configuration directory (OFTR-006.3, 006.4, 006.7, 006.8; spec/40). Pure."""
+"""Pi: the composition as a whole configuration directory.
+
+OFTR-006.3, 006.4, 006.7, 006.8; spec/40. Pure.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ _OWN_CONTROLS = ("allow_external_deepwork_jobs",)
 def plan(
     request: Request, settings: Settings, composition: Composition, strategies: Strategies, facts: Facts
 ) -> Outcome[ProjectionPlan]:
-    """The whole launch as data. Errors: `CompositionFailed` where the selected model's credential is not in the environment."""
+    """Return the whole launch as data.
+
+    Errors: `CompositionFailed` if the credential of the selected model is not in the environment.
+    """
     ambient = request.ambient
     model = model_flags(composition)
     missing = unset_credential(composition, "pi", ambient.env)
@@ -121,7 +127,10 @@ def _fragments(composition: Composition, facts: Facts, words: tuple[str, ...]) -
 
 
 def _extensions(composition: Composition, root: str, ambient: Ambient, interactive: bool) -> Files:
-    """The bootstrap extension in interactive launches (006.8.4, 8), then the agent's own, as written, each package once."""
+    """Return the bootstrap extension in interactive launches (006.8.4, 8), then the agent's own.
+
+    Each package appears once, as written.
+    """
     sources = composition.extensions
     if len(sources) > 1:
         from outfitter.adapters.pi.runtime import distinct

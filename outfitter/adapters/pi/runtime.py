@@ -1,4 +1,7 @@
-"""The declared files of Pi that a run generates: settings.json, keybindings.json, models.json, mcp.json (006.7, 006.8, 006.9.3). Pure."""
+"""The declared files that a run generates: settings, keybindings, models and mcp (`.json`).
+
+006.7, 006.8, 006.9.3. Pure.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ _COMMENTS = rb"//[^\n]*|/\*(?s:.*?)\*/|(/\*)(?s:.*)"
 
 
 def keybindings(sources: Iterable[tuple[str, bytes | None]]) -> tuple[bytes, tuple[Notice, ...]]:
-    """The generated file from (path, bytes) of the native file and the overlays', lowest first; and one notice a file that is unreadable."""
+    """Return the generated file, and one notice for each source that cannot be read.
+
+    `sources` are (path, bytes) of the native file and the overlays, lowest first.
+    """
     merged: Json = {}
     notices: list[Notice] = []
     for path, raw in sources:
@@ -90,13 +96,16 @@ def overlaid(composition: Composition, name: str) -> tuple[Overlay, ...]:
 
 
 def _native(facts: Facts, name: str) -> tuple[str, bytes | None]:
-    """A native file's path and bytes; one that is there but cannot be read is bytes that no reader accepts."""
+    """Return a native file's path and bytes; bytes that no reader accepts if it is unreadable."""
     path = posixpath.join(facts.native, name)
     return path, b"\0" if path in facts.unreadable else facts.files.get(path)
 
 
 def _settings(composition: Composition, facts: Facts, ambient: Ambient) -> Runtime:
-    """Generated only if a package must go or an overlay brings settings; the native file in every other case (006.7.5)."""
+    """Generate `settings.json` only if a package must go or an overlay brings settings (006.7.5).
+
+    Otherwise Pi gets the native file.
+    """
     overlays = overlaid(composition, "settings.json")
     if not composition.extensions and not overlays:
         return Runtime()
@@ -135,7 +144,7 @@ def _overlay_settings(overlays: tuple[Overlay, ...]) -> tuple[Json, tuple[Notice
     for overlay in overlays:
         found = json_object(overlay.content)
         if found is None:
-            notices.append(Notice("warning", "overlay-unreadable", f"{overlay.source}: not a JSON object; left out"))
+            notices.append(Notice("warning", "overlay-unreadable", f"{overlay.source}: not a JSON object; skipped"))
         else:
             merged |= found
     return merged, tuple(notices)
@@ -155,7 +164,10 @@ def _keybindings(composition: Composition, facts: Facts) -> Runtime:
 
 
 def _models(composition: Composition, facts: Facts) -> Runtime:
-    """The canonical registry and, verbatim, the native providers of other ids (006.9.3, 006.3.11); never written back."""
+    """Return the canonical registry, and native providers of other ids as they are (006.9.3, 006.3.11).
+
+    The file is never written back.
+    """
     canonical = registry_providers(composition.registry)
     if not canonical:
         return Runtime()
@@ -174,12 +186,15 @@ def _models(composition: Composition, facts: Facts) -> Runtime:
 
 
 def _with_key(provider: Any) -> Any:
-    """A provider that takes no credential gets one that opens nothing: Pi would look for another login of that name."""
+    """Give a provider without a credential a key that opens nothing.
+
+    Pi would otherwise look for another login of that name.
+    """
     return {**provider, "apiKey": NO_KEY} if isinstance(provider, Mapping) and not provider.get("apiKey") else provider
 
 
 def stored_login(composition: Composition, facts: Facts) -> tuple[Notice, ...]:
-    """The warning that Pi prefers a login it has stored under the selected provider's id to the registry's credential."""
+    """Warn that Pi prefers a stored login of the selected provider's id to the registry's credential."""
     target = composition.model
     path, raw = _native(facts, "auth.json")
     if target is None or target.kind != "registry" or target.provider not in (json_object(raw) or {}):
@@ -204,7 +219,7 @@ def _servers(composition: Composition, facts: Facts, ambient: Ambient) -> Runtim
 
 
 def _mcp_overlays(overlays: Iterable[Overlay]) -> tuple[tuple[str, bytes], ...]:
-    """The overlays' server files as they lie: every `.mcp.json`, over them every `mcp.json`, lower layers first."""
+    """Return the overlays' server files: every `.mcp.json`, then every `mcp.json`, lower layers first."""
     found = [overlay for overlay in overlays if overlay.path in (".mcp.json", "mcp.json")]
     ordered = sorted(found, key=lambda overlay: overlay.path != ".mcp.json")
     return tuple((overlay.source, overlay.content) for overlay in ordered)
@@ -242,7 +257,10 @@ def merged_mcp(
 
 
 def merge_documents(low: Mapping[str, Any], high: Mapping[str, Any]) -> Json:
-    """Two `.mcp.json` documents as one: servers by id, whole; other mappings key by key; arrays by identity (006.3.10)."""
+    """Merge two `.mcp.json` documents (006.3.10).
+
+    Servers are replaced whole by id, other mappings merge key by key, arrays by the identity of their entries.
+    """
     made = dict(low)
     for key, value in high.items():
         old = made.get(key)
@@ -279,7 +297,7 @@ def _selected(composition: Composition, env: Mapping[str, str]) -> tuple[Json, t
     for server in composition.servers:
         why = _refused(server)
         if why:
-            message = f"agent {agent}: MCP server {server.id!r}: {why}; it is left out"
+            message = f"agent {agent}: MCP server {server.id!r}: {why}; skipped"
             notices.append(Notice("warning", "mcp-omitted", message))
             continue
         if "available_tools" in server.definition:
@@ -297,7 +315,10 @@ def _refused(server: Server) -> str:
 
 
 def _defaulted(value: Any, env: Mapping[str, str]) -> Any:
-    """Every `${NAME:-text}` as what Pi understands: a reference where the variable is set, else the text (spec/15 V24)."""
+    """Replace each `${NAME:-text}`, which Pi does not know, by `${NAME}` if it is set, else by the text.
+
+    See spec/15 V24.
+    """
     if isinstance(value, str):
         # Nothing after the last brace can be one: a search there would run to the end for each `${NAME:-`.
         closed, brace, rest = value.rpartition("}")
@@ -339,7 +360,9 @@ def package_identity(source: str, base: str, home: str) -> str:
 
 
 def reconcile(settings: Json, brought: Iterable[str], native: str, home: str) -> Reconciled | None:
-    """The settings without every `packages` entry of an identity in `brought`; all else, and the order, kept (006.7.1, 3).
+    """Return the settings without the `packages` entries that are in `brought` (006.7.1, 3).
+
+    Everything else is kept, in order.
 
     None where `packages` is not what Pi writes, so that nothing is guessed (006.7.5).
     """
@@ -359,7 +382,7 @@ def reconcile(settings: Json, brought: Iterable[str], native: str, home: str) ->
 
 
 def distinct(sources: tuple[str, ...], base: str, home: str) -> tuple[str, ...]:
-    """Each package once, where it was first named, in the last spelling: an agent's own word beats its parents'."""
+    """Return each package once, in its first place and last spelling: an agent's beats its parents'."""
     return tuple({package_identity(source, base, home): source for source in sources}.values())
 
 

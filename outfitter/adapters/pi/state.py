@@ -1,4 +1,7 @@
-"""Where Pi writes: the declared table of seed 000, and its known scratch (spec/40, spec/harness-facts). Pure."""
+"""Where Pi writes: the declared table of seed 000, and its known scratch.
+
+See spec/40 and the harness facts. Pure.
+"""
 
 from __future__ import annotations
 
@@ -91,13 +94,19 @@ class Sessions(NamedTuple):
 
 
 def encoded(cwd: str) -> str:
-    """Pi's own folder name of a working directory: one leading separator dropped, `/ \\ :` to `-`, in double dashes (spec/95 PIX-04)."""
+    r"""Return Pi's own folder name for a working directory (spec/95 PIX-04).
+
+    One leading separator is dropped; `/`, `\` and `:` become `-`; double dashes enclose it.
+    """
     inner = cwd[1:] if cwd[:1] in ("/", "\\") else cwd
     return "--" + inner.replace("/", "-").replace("\\", "-").replace(":", "-") + "--"
 
 
 def durable_directory(native: str, cwd: str) -> str:
-    """Pi's durable session directory of a working directory; a name too long for one file is cut and told apart by a digest."""
+    """Return Pi's durable session directory for a working directory.
+
+    A name that is too long for a file is cut, and a digest is added.
+    """
     name = encoded(cwd)
     raw = name.encode("utf-8", "surrogateescape")
     if len(raw) > _LONGEST_NAME:
@@ -110,8 +119,10 @@ def durable_directory(native: str, cwd: str) -> str:
 def sessions(
     ambient: Ambient, controls: Controls, strategies: Strategies, facts: Facts, args: Iterable[str]
 ) -> Sessions:
-    """Which directory the child is given, by precedence: words of the command line, the tree's environment, an inherited
-    variable, the `sessions/` strategy, `controls.session_directory`, the durable default. `args` are controls' and pass-through ones.
+    """Return the session directory that the child is given.
+
+    In order of precedence: the command line, the tree's environment, an inherited variable, the `sessions/` strategy,
+    `controls.session_directory`, the durable default. `args` are those of the controls and the pass-through ones.
     """
     words = _before_end(args)
     named = _named(words, ambient, controls)
