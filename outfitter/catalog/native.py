@@ -199,7 +199,7 @@ def visible(reader: TreeReader, line: tuple[Agent, ...]) -> Visible:
 
     The nearest agent's win over the shared ones, higher layers over lower ones.
 
-    They are passed on as they are, so that front matter which is no YAML stops nothing; only `enabled` is looked at.
+    They are passed on as they are, so invalid front matter stops nothing; only `enabled` is read.
     """
     commands: dict[str, Command] = {}
     knowledge: dict[str, Knowledge] = {}

@@ -69,7 +69,7 @@ def _has_folders(reader: TreeReader, layer: int, path: str) -> bool:
 
 
 def manifest_of(reader: TreeReader, layer: int, path: str) -> str:
-    """The path of a skill folder's manifest, "" where the folder is no skill."""
+    """Return the path of a manifest in a directory, "" if the directory is not a skill."""
     return next((f"{path}/{name}" for name in MANIFESTS if reader.is_file(layer, f"{path}/{name}")), "")
 
 

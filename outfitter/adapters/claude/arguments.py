@@ -25,7 +25,7 @@ from outfitter.railway import Outcome, collect
 SYSTEM_FILE = "system-prompt.md"
 APPENDED_FILE = "append-system-prompt.md"
 SETTINGS_FILE = "launch-settings.json"
-# What the program reads of a project by itself; the last only for want of, or named by, the others.
+# The files of a project that the program reads itself; the last only if no other exists or another includes it.
 CONTEXT_FILES = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")
 SETTINGS = "--settings"
 APPEND_FILE = "--append-system-prompt-file"

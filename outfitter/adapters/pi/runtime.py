@@ -48,7 +48,7 @@ def keybindings(sources: Iterable[tuple[str, bytes | None]]) -> tuple[bytes, tup
 
 
 def _unreserved(value: Any) -> str | list[str] | None:
-    """A binding without the reserved keys; None where it is no binding, or nothing but reserved keys."""
+    """Return a binding without the reserved keys; None if nothing is left, or if it is not a binding."""
     if isinstance(value, str):
         return None if _key(value) in _RESERVED else value
     if not isinstance(value, list) or not all(isinstance(key, str) for key in value):
@@ -238,7 +238,7 @@ def merged_mcp(
 ) -> tuple[bytes, tuple[Notice, ...]]:
     """The generated file, and what to say.
 
-    `native` and `overlays` are (path, bytes), lowest first. A file that is no JSON object is a warning and left out.
+    `native` and `overlays` are (path, bytes), lowest first. A file that is not a JSON object is skipped with a warning.
     """
     merged: Json = {}
     notices: list[Notice] = []
