@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from outfitter import fs
 from outfitter.edges import sources
 from tests.catalog.world import World
 
@@ -133,7 +134,7 @@ def test_reading_never_waits_and_has_a_limit(world):
     assert sources.read(str(world.project / "none")) is None
     assert sources.read(str(world.project)) is None
     assert sources.read(str(world.put("x", "abc"))) == b"abc"
-    big = world.put("big", b"x" * (sources.READ_LIMIT + 1))
+    big = world.put("big", b"x" * (fs.READ_LIMIT + 1))
     with pytest.raises(OSError, match="10 MB"):
         sources.read(str(big))
     assert len(sources.digest(str(big))) == 64
