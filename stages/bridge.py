@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from returns.result import Success
 
-from outfitter.bridge.context import BridgeContext, FileResult, bridge_context
+from outfitter.bridge.context import BridgeContext, FileResult, bridge_context, unreadable
 from outfitter.bridge.notices import failure_notices, kept_notice, policy_notices
 from outfitter.host import Settling
 from outfitter.model.errors import os_error_text
@@ -37,6 +37,7 @@ def bridge(
         context = bridge_context(using.durable, record, baseline, actual)
         bridged, linked, prompted = _sorted_out(record, changes)
         items = [*_bridge(using, context, bridged), *_adopt(context, linked)]
+        items += _hidden(context, changes)
         items += _rewrite(context)
         if prompted and settings is not None and record.interactive:
             from outfitter.bridge.prompt import ask_all
@@ -131,6 +132,18 @@ def _adopt(context: BridgeContext, linked: dict[State, list[Change]]) -> Iterato
 
         for state, changes in linked.items():
             yield from adopt(context, state, changes)
+
+
+def _hidden(context: BridgeContext, changes: Iterable[Change]) -> Iterator[FileResult]:
+    """What may hold declared state that nobody could look for: an undeclared directory above it that cannot be read now."""
+    for change in changes:
+        now = context.now(change.path) if change.zone != "declared" else None
+        if (
+            now is not None
+            and now.tag == "u"
+            and any(state.durable and state.key.startswith(change.path + "/") for state in context.record.states)
+        ):
+            yield unreadable(change, "replaced link")
 
 
 def _rewrite(context: BridgeContext) -> Iterator[FileResult]:

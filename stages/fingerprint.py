@@ -7,28 +7,53 @@ Effects: reads the projection; writes the baseline file once.
 
 from __future__ import annotations
 
+import posixpath
+
 from attrs import evolve
-from returns.result import Success
+from returns.result import Failure, Success
 
 from outfitter.fingerprint.tree import pack
 from outfitter.host import Runs, Trees
-from outfitter.model.outcome import Snapshot
+from outfitter.model.errors import EffectFailed
+from outfitter.model.outcome import Snapshot, Tree
 from outfitter.model.projection import Based, Projected
 from outfitter.railway import Effect, Outcome, attempt
+from outfitter.run.ownership import text
+
+_OPERATION = "take the baseline of the projection"
 
 
 def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]:
     """The projection before the harness starts; what we wrote ourselves is not read again.
 
-    Errors: `EffectFailed` where the projection cannot be listed or the baseline file cannot be written.
+    An entry that cannot be read is read once more. Errors: `EffectFailed` where the projection or an entry in it still cannot
+    be read, for what the harness writes below it could not be told from what was there; or where the baseline file cannot be
+    written.
     """
 
     def take() -> Outcome[Based]:
-        tree = trees.scan(projected.record.projection, projected.rows, 0, True)
+        tree = _scan(trees, projected)
+        if not tree.complete:
+            return Failure(_unread(tree, projected.record.projection))
         record = evolve(projected.record, baseline_digest=tree.digest.hex())
         durable = pack(projected.durable)
         trees.save_baseline(record.root + "/baseline", tree, durable)
         notices = (*projected.notices, *runs.journal(record))
         return Success(Based(record, Snapshot(tree, durable), notices))
 
-    return attempt("take the baseline of the projection", take)
+    return attempt(_OPERATION, take)
+
+
+def _scan(trees: Trees, projected: Projected) -> Tree:
+    """Scan the projection, and once more if something in it, or all of it, could not be read."""
+    place = projected.record.projection
+    try:
+        tree = trees.scan(place, projected.rows, 0, True)
+    except OSError:
+        return trees.scan(place, projected.rows, 0, True)
+    return tree if tree.complete else trees.scan(place, projected.rows, 0, True)
+
+
+def _unread(tree: Tree, projection: str) -> EffectFailed:
+    row = next(row for row in tree.rows if row.tag == "u")
+    return EffectFailed(_OPERATION, posixpath.join(projection, text(row.path)), f"cannot be read ({row.note})")

@@ -253,7 +253,8 @@ def compare(before: Tree, after: Tree) -> Iterator[tuple[bytes, Row | None, Row 
 
     A row is None where that tree has no entry. A path differs if it is in one tree only, or if its tag or its digest differs;
     other permission bits, times and inodes do not count. A directory is yielded only if it was added, deleted or changed its
-    kind, and then with everything below it. What is below a directory that either tree could not read is unknown and not yielded.
+    kind, and then with everything below it. What is below a directory that `after` could not read is unknown and not yielded;
+    below one that only `before` could not read, everything counts as added.
     """
     left, right = pack(before.rows).folders, pack(after.rows).folders
     differences: list[tuple[bytes, Row | None, Row | None]] = []
@@ -281,7 +282,7 @@ def _same_columns(before: Folder, after: Folder) -> bool:
 
 
 def _unread_directory(old: Row | None, new: Row | None) -> bool:
-    return old is not None and new is not None and {old.tag, new.tag} == {"d", "u"}
+    return old is not None and new is not None and (old.tag, new.tag) == ("d", "u")
 
 
 def _differences(before: Folder | None, after: Folder | None) -> Iterator[tuple[bytes, Row | None, Row | None]]:

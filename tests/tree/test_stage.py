@@ -1,5 +1,6 @@
 """The `fingerprint` stage: the baseline before the harness, and both sides after it (spec/50)."""
 
+import errno
 import os
 import pathlib
 import time
@@ -9,8 +10,8 @@ from attrs import evolve
 
 from outfitter.bridge.durable import real_durable
 from outfitter.fingerprint.scan import TREES, load_baseline, save_baseline
-from outfitter.fingerprint.tree import compare
-from outfitter.host import Durable, Runs
+from outfitter.fingerprint.tree import compare, pack, tree_of
+from outfitter.host import Durable, Runs, Trees
 from outfitter.model.outcome import GRANULARITY_NS
 from outfitter.model.projection import Bridge, Projected, Record, State
 from outfitter.railway import fold, perform
@@ -242,3 +243,36 @@ def test_a_projection_that_cannot_be_listed_is_an_error_that_names_it(open_place
         return failure(fingerprint_again(TREES, place.side, based.record, based.baseline)).path
 
     assert as_nobody(look) == place.root + "/projection"
+
+
+def failing_scans(*results):
+    """`Trees` whose scans give these in turn: an `OSError` is raised, a path is unreadable in a tree that is otherwise right."""
+    left = list(results)
+
+    def scan(*given):
+        tree = TREES.scan(*given)
+        what = left.pop(0) if left else None
+        if isinstance(what, OSError):
+            raise what
+        if what is None:
+            return tree
+        blind = tree.rows.at(what)._replace(tag="u", digest=bytes(32), note="EMFILE")
+        return tree_of(pack([blind if row.path == what else row for row in tree.rows]).folders, tree.taken_ns)
+
+    return fake(Trees, TREES, scan=scan)
+
+
+@pytest.mark.parametrize("first", [b"projects/-p", b"auth.json", OSError(errno.EMFILE, "Too many open files")])
+def test_what_the_baseline_cannot_read_is_read_once_more(site, first):
+    based = outcome(fingerprint(failing_scans(first), site.runs, Projected(site.record, site.rows, site.before)))
+    assert based.baseline.tree.complete
+    assert based.baseline.tree.rows.at(b"auth.json").tag == "l"
+
+
+@pytest.mark.parametrize(
+    ("path", "place"), [(b"projects/-p", "/projection/projects/-p"), (b"auth.json", "/projection/auth.json")]
+)
+def test_an_incomplete_baseline_refuses_the_launch(site, path, place):
+    error = failure(fingerprint(failing_scans(path, path), site.runs, Projected(site.record, site.rows, site.before)))
+    assert (error.path, error.reason) == (site.root + place, "cannot be read (EMFILE)")
+    assert (site.journalled, os.path.exists(site.root + "/baseline")) == ([], False)
