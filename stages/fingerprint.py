@@ -15,10 +15,9 @@ from returns.result import Failure, Success
 from outfitter.fingerprint.tree import pack
 from outfitter.host import Runs, Trees
 from outfitter.model.errors import EffectFailed
-from outfitter.model.outcome import Snapshot, Tree
+from outfitter.model.outcome import Snapshot, Tree, path_text
 from outfitter.model.projection import Based, Projected
 from outfitter.railway import Effect, Outcome, attempt
-from outfitter.run.ownership import text
 
 _OPERATION = "take the baseline of the projection"
 
@@ -56,4 +55,4 @@ def _scan(trees: Trees, projected: Projected) -> Tree:
 
 def _unread(tree: Tree, projection: str) -> EffectFailed:
     row = next(row for row in tree.rows if row.tag == "u")
-    return EffectFailed(_OPERATION, posixpath.join(projection, text(row.path)), f"cannot be read ({row.note})")
+    return EffectFailed(_OPERATION, posixpath.join(projection, path_text(row.path)), f"cannot be read ({row.note})")
