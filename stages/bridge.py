@@ -135,7 +135,7 @@ def _adopt(context: BridgeContext, linked: dict[State, list[Change]]) -> Iterato
 
 
 def _hidden(context: BridgeContext, changes: Iterable[Change]) -> Iterator[FileResult]:
-    """What may hold declared state that nobody could look for: an undeclared directory above it that cannot be read now."""
+    """Yield undeclared directories above declared state that cannot be read now: they may hold some."""
     for change in changes:
         now = context.now(change.path) if change.zone != "declared" else None
         if (
