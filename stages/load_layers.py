@@ -13,7 +13,7 @@ from typing import Literal
 from attrs import evolve
 from returns.result import Success
 
-from outfitter.catalog.assembly import needs
+from outfitter.catalog.assembly import lacks, needs
 from outfitter.catalog.tree_reader import TEXT, Missing, TreeReader
 from outfitter.host import Sources
 from outfitter.model.layers import Document, DocumentForm, Layer, Layers
@@ -25,6 +25,8 @@ from stages.gather_facts import cache_directory
 from stages.merge_settings import merge_settings
 
 Reach = Literal["agent", "names", "all"]
+# Directories of other tools that may be used where they are.
+NATIVE = (".claude", ".codex", ".pi", ".cursor", ".github", ".opencode", ".gemini", ".copilot", ".config")
 # What every launch lists of a tree, and how deep: names of resources, not what is inside them.
 SHALLOW = (("", 1), ("agents", 2), ("skills", 2), ("knowledge", 1), ("deepwork", 3))
 
@@ -78,6 +80,60 @@ def _trees(sources: Sources, request: Request, found: Layers, settings: Settings
         repository=_layer(sources, repository, ()),
         notices=(*found.notices, *places.notices),
     )
+    found = _with_natives(sources, request, layers, settings, reach)
+    if reach == "agent" and not lacks(TreeReader(found), settings, request.agent):
+        return found
+    return evolve(found, beside=_beside(sources, request, found))
+
+
+def _beside(sources: Sources, request: Request, layers: Layers) -> str:
+    """What other tools' files stand in a project whose own tree has no agents."""
+    project = next((tree for tree in layers.trees if tree.kind == "project"), None)
+    if project is not None and any(path.startswith("agents/") for path in project.entries):
+        return ""
+    from outfitter.porting.beside import beside, told
+
+    root = layers.project_root
+    return told(beside(sources, root, sources.project_root(request.ambient.cwd, request.ambient.home)[1]))
+
+
+def _with_natives(sources: Sources, request: Request, layers: Layers, settings: Settings, reach: Reach) -> Layers:
+    """The layers read, with tools' own directories: those that settings name, else all, where something is found in no other layer."""
+    chosen = settings.values.get("native_layers")
+    if chosen == []:
+        return _complete(sources, request, layers, settings, reach)
+    if chosen is None and reach == "agent":
+        whole = _complete(sources, request, layers, settings, reach)
+        if not _has_native(sources, request, layers) or not lacks(TreeReader(whole), settings, request.agent):
+            return whole
+    elif not _has_native(sources, request, layers):
+        return _complete(sources, request, layers, settings, reach)
+    from outfitter.porting import in_place
+
+    boundary = sources.project_root(request.ambient.cwd, request.ambient.home)[1]
+    spots = in_place.spots(sources, request.ambient, layers.project_root, boundary, chosen)
+    asked = str(request.agent or settings.values.get("default_agent") or "") if reach == "agent" and not chosen else ""
+    natives = tuple(in_place.layer_of(sources, spot, asked, chosen is None) for spot in spots)
+    if asked and not any(in_place.has_agent(native, asked) for native in natives):
+        natives = tuple(in_place.layer_of(sources, spot, "", True) for spot in spots)
+    return _complete(sources, request, evolve(layers, trees=in_place.at_rank(layers.trees, natives)), settings, reach)
+
+
+def _has_native(sources: Sources, request: Request, layers: Layers) -> bool:
+    """Whether another tool's directory is there at all; looked for before its translation is loaded."""
+    names = {*_names(sources, layers.project_root), *_names(sources, request.ambient.home)}
+    return not names.isdisjoint(NATIVE)
+
+
+def _names(sources: Sources, path: str) -> tuple[str, ...]:
+    try:
+        return sources.names(path)
+    except OSError:
+        return ()
+
+
+def _complete(sources: Sources, request: Request, layers: Layers, settings: Settings, reach: Reach) -> Layers:
+    """Layers read until nothing more is wanted."""
     reader: TreeReader | None = None
     while True:
         reader = _needs(layers, settings, request, reach, reader)
@@ -129,7 +185,7 @@ def _read(sources: Sources, layers: Layers, missing: Missing) -> Layers:
         numbered[number] = _listed(sources, numbered[number], path, depth)
     for number, layer in enumerate(numbered):
         documents = {
-            key: _document(sources, f"{layer.root}/{key.removesuffix(TEXT)}", form)
+            key: _document(sources, _file(layer, key.removesuffix(TEXT)), form)
             for (owner, key), form in missing.documents.items()
             if owner == number
         }
@@ -144,6 +200,11 @@ def _read(sources: Sources, layers: Layers, missing: Missing) -> Layers:
         contents={**layers.contents, **{path: sources.read(path) or b"" for path in missing.contents}},
         present={**layers.present, **{path: _is_present(sources, path) for path in missing.present}},
     )
+
+
+def _file(layer: Layer, path: str) -> str:
+    """The file behind a path of a layer: a native layer's is where it is."""
+    return layer.entries[path].target if layer.is_native else f"{layer.root}/{path}"
 
 
 def _document(sources: Sources, path: str, form: DocumentForm) -> Document:

@@ -29,6 +29,7 @@ KEYS = (
     "state_persistence",
     "custom_settings",
     "agent_defaults",
+    "native_layers",
     *HOME_KEYS,
 )
 # Keys of another tool that reads the same file (spec/15 V28); `$schema` is for editors.

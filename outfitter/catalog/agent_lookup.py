@@ -111,6 +111,9 @@ def _unusable_tree(reader: TreeReader) -> str:
 
 
 def _no_agents(reader: TreeReader, message: str) -> CompositionFailed:
+    if reader.layers.beside:
+        text = f"{message}: there is no agent here; other tools have {reader.layers.beside}"
+        return CompositionFailed(text, "`outfitter import` makes an `.agents` tree of them")
     skills = {site.leaf for layer in range(len(reader.trees)) for site in sites_in(reader, layer, "skills")}
     if skills:
         from outfitter.model.wording import counted

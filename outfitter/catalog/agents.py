@@ -85,7 +85,7 @@ def sites(reader: TreeReader) -> dict[str, list[AgentSite]]:
     A flat file counts if it has `name` or `description`.
     """
     found: dict[str, list[AgentSite]] = {}
-    for layer in range(len(reader.trees)):
+    for layer in reader.order:
         for name in reader.children(layer, "agents"):
             stem = name.removesuffix(".md") if reader.is_file(layer, f"agents/{name}") else name
             site = site_in(reader, layer, stem) if is_readable(stem) else None
@@ -105,7 +105,7 @@ def agent(reader: TreeReader, name: str) -> Agent | None:
 
     None if there is none, or if it must be read first.
     """
-    for layer in range(len(reader.trees)):
+    for layer in reader.order:
         site = site_in(reader, layer, name) if is_readable(name) else None
         if site:
             return decode(reader, site)

@@ -20,7 +20,7 @@ from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
-from outfitter.railway import Outcome
+from outfitter.railway import Outcome, fold
 
 MISSES = ("skill-missing", "server-missing", "subagent-missing")
 
@@ -54,6 +54,17 @@ def needs(layers: Layers, settings: Settings, asked: str | None, before: TreeRea
         layer_notices(reader)
         visible(reader)
     return reader
+
+
+def lacks(reader: TreeReader, settings: Settings, asked: str | None) -> bool:
+    """Whether the agent asked for, a parent of it, or something that it selects is found in no layer."""
+
+    def reached(name: str) -> bool:
+        found = closure(reader, settings, name)
+        selected = server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
+        return bool(found.error) or any(one.code in MISSES for one in (*found.notices, *selected.notices))
+
+    return fold(runnable(reader, settings, asked), lambda found: reached(found.id), lambda _: True)
 
 
 def _walk(reader: TreeReader, settings: Settings, name: str) -> None:
@@ -205,6 +216,17 @@ def _visible(reader: TreeReader, found: Closure) -> tuple[VisibleSkill, ...]:
             manifest = reader.place(site.layer, site.manifest)
             kind = "home" if tree.kind == "home" else "project"
             made.append(VisibleSkill(site.leaf, manifest, entry.target, kind, entry.target in chosen))  # type: ignore[arg-type]
+    return (*made, *_read_by_codex(reader, found))
+
+
+def _read_by_codex(reader: TreeReader, found: Closure) -> tuple[VisibleSkill, ...]:
+    """Selected skills in Codex's own directories, used in place: Codex lists them by itself."""
+    made = []
+    for skill in found.skills:
+        for tree in reader.trees:
+            if tree.tool == "codex" and skill.source.startswith(f"{tree.root}/skills/"):
+                kind = "home" if tree.kind == "native-home" else "project"
+                made.append(VisibleSkill(skill.id, f"{skill.source}/SKILL.md", skill.source, kind, True))  # type: ignore[arg-type]
     return tuple(made)
 
 

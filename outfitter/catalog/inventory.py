@@ -77,8 +77,12 @@ def rows_of(reader: TreeReader, settings: Settings, kind: str, name: str) -> lis
 def common(reader: TreeReader) -> list[SharedFile]:
     """The files that join every run (V1)."""
     found: list[SharedFile] = []
+    winners = [places[0].layer for places in sites(reader).values()]
+    native = all(reader.layer(layer).is_native for layer in winners)
     for names in (SYSTEM, CONTEXT):
         for layer, tree in enumerate(reader.trees):
+            if not reader.gives(layer, native):
+                continue
             document = next((d for name in names if (d := reader.document(layer, name, "markdown"))), None)
             if document and not is_off(document.value):
                 size = len(document.body.encode("utf-8", "surrogateescape"))

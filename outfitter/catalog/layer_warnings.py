@@ -38,7 +38,7 @@ def layer_notices(reader: TreeReader) -> tuple[Notice, ...]:
 
 def skipped_entries(reader: TreeReader) -> tuple[SkippedEntry, ...]:
     """Return every skipped entry, layer by layer in order of precedence."""
-    layers = range(len(reader.trees))
+    layers = [number for number, tree in enumerate(reader.trees) if not tree.is_native]
     return reader.cached(
         "skipped entries", lambda: tuple(entry for layer in layers for entry in _skipped_in(reader, layer))
     )

@@ -72,14 +72,15 @@ ERRORS = (
 
 def tree_findings(reader: TreeReader) -> Iterator[Finding]:
     """Everything about names, manifests and leftovers, layer by layer in order of precedence."""
-    for layer in range(len(reader.trees)):
+    for layer in (number for number, tree in enumerate(reader.trees) if not tree.is_native):
         yield from _names(reader, layer, "agents")
         yield from _names(reader, layer, "skills")
         yield from _agent_folders(reader, layer)
         yield from _flat_skills(reader, layer, "skills")
         yield from _leftovers(reader, layer)
     for skill in all_skills(reader):
-        yield from _skill(reader, skill)
+        if not reader.layer(skill.layer).is_native:
+            yield from _skill(reader, skill)
     for name, found in sites(reader).items():
         for site in found[1:]:
             document = reader.document(site.layer, site.path, "markdown")
@@ -95,7 +96,7 @@ def file_findings(reader: TreeReader) -> Iterator[Finding]:
     yield from map(of_problem, registry.problems)
     yield from map(of_notice, registry.notices)
     for owners in ((), *((name,) for name in sites(reader))):
-        found = mcp.servers(reader.trees, owners)
+        found = mcp.servers(reader.ranked(), owners)
         yield from map(of_problem, found.problems)
         yield from map(of_notice, found.notices)
         yield from (of_notice(notice) for about in found.about.values() for notice in about)

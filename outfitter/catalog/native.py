@@ -204,8 +204,9 @@ def visible(reader: TreeReader, line: tuple[Agent, ...]) -> Visible:
     commands: dict[str, Command] = {}
     knowledge: dict[str, Knowledge] = {}
     notices: list[Notice] = []
+    native = not line or reader.layer(line[-1].layer).is_native
     for home in ("", *(f"agents/{one.id}/" for one in line)):
-        for layer in reversed(range(len(reader.trees))):
+        for layer in (layer for layer in reversed(reader.order) if reader.gives(layer, native)):
             _add_commands(reader, layer, f"{home}commands", commands, notices)
             _add_knowledge(reader, layer, f"{home}knowledge", knowledge)
     ordered = tuple(commands[key] for key in sorted(commands))

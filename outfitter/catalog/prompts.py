@@ -120,11 +120,11 @@ class _FragmentWriter:
         label = self.reader.layer(found.layer).label
         return self.add(kind, document.text, document.path, label, agent=owner, trusted=not source.repository)
 
-    def common(self, kind: FragmentKind, names: tuple[str, ...]) -> None:
+    def common(self, kind: FragmentKind, names: tuple[str, ...], native: bool) -> None:
         """Add the `agents.md` or `system-prompt.md` of the highest layer that has one, without front matter."""
         for layer, tree in enumerate(self.reader.trees):
             document = self._of_layer(layer, names)
-            if document is None:
+            if document is None or not self.reader.gives(layer, native):
                 continue
             self.problems += document.problems
             self.notices += document.notices
@@ -147,9 +147,10 @@ def identity(reader: TreeReader, line: tuple[Agent, ...], selected: Loadout) -> 
     """
     writer = _FragmentWriter(reader)
     system = selected.system_prompt
+    native = reader.layer(line[-1].layer).is_native
     if not (system and writer.source("system", *system)):
-        writer.common("system", SYSTEM)
-    writer.common("context", CONTEXT)
+        writer.common("system", SYSTEM, native)
+    writer.common("context", CONTEXT, native)
     for source, owner in selected.append:
         writer.source("append", source, owner)
     _bodies(writer, line)

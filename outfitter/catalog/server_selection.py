@@ -34,12 +34,12 @@ def select(reader: TreeReader, named: tuple[SelectedId, ...], disabled: tuple[st
         if one.id in disabled:
             continue
         if one.agent not in spaces:
-            spaces[one.agent] = mcp.servers(reader.trees, (one.agent,) if one.agent else ())
+            spaces[one.agent] = mcp.servers(reader.ranked(), (one.agent,) if one.agent else ())
         space = spaces[one.agent]
         found[one.id] = space.by_id.get(one.id)
         for notice in (*_about(one, space), *_absent_paths(reader, space.by_id.get(one.id))):
             notices[notice] = None
-    for space in spaces.values() or (mcp.servers(reader.trees, ()),):
+    for space in spaces.values() or (mcp.servers(reader.ranked(), ()),):
         problems.update(dict.fromkeys(space.problems))
         notices.update(dict.fromkeys(space.notices))
     return Selected(tuple(server for server in found.values() if server), tuple(problems), tuple(notices))

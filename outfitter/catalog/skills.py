@@ -78,12 +78,20 @@ def bases(reader: TreeReader, owner: str) -> list[tuple[int, str]]:
 
     The owner's own `skills/` of every layer, then the shared ones.
     """
-    layers = range(len(reader.trees))
+    layers = _from_its_own(reader, owner)
     own = [(layer, f"agents/{owner}/skills") for layer in layers] if owner else []
     for layer, _ in own:
         if reader.is_folder(layer, f"agents/{owner}/skills"):
             reader.listed(layer, f"agents/{owner}", DEEP)
     return own + [(layer, "skills") for layer in layers]
+
+
+def _from_its_own(reader: TreeReader, owner: str) -> tuple[int, ...]:
+    """Layers in order of lookup; the native layer of a native agent comes first."""
+    own = next((layer for layer in reader.order if owner and reader.is_file(layer, f"agents/{owner}/agent.md")), None)
+    if own is None or not reader.layer(own).is_native:
+        return reader.order
+    return (own, *(layer for layer in reader.order if layer != own))
 
 
 def resolve(reader: TreeReader, slug: str, owner: str) -> Resolved:
@@ -129,7 +137,7 @@ def _leaves(reader: TreeReader, layer: int, base: str) -> dict[str, list[SkillSi
 
 def winner(reader: TreeReader, site: SkillSite) -> SkillSite:
     """The skill of a higher layer that a site's spelling means, else the site itself."""
-    for layer in range(site.layer):
+    for layer in reader.order[: reader.order.index(site.layer)]:
         found = _in_layer(reader, layer, site.base, site.qualified)
         if found and found.site:
             return found.site

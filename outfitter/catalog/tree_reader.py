@@ -54,6 +54,8 @@ class TreeReader:
         self.layers = layers
         self.trees: tuple[Layer, ...] = layers.trees
         self.repository = len(layers.trees)
+        # Layer numbers as resources are looked up: native layers that are on by default give way to all others.
+        self.order = tuple(sorted(range(len(layers.trees)), key=lambda number: layers.trees[number].yields))
         self.missing = Missing({}, {}, set(), set(), set())
         self.numbered: tuple[Layer, ...] = (*layers.trees, *((layers.repository,) if layers.repository else ()))
         self._cache: dict[Hashable, object] = {}
@@ -73,6 +75,14 @@ class TreeReader:
     def layer(self, number: int) -> Layer:
         """A layer by its number."""
         return self.numbered[number]
+
+    def ranked(self) -> tuple[Layer, ...]:
+        """The trees as resources are looked up."""
+        return tuple(self.trees[number] for number in self.order)
+
+    def gives(self, number: int, native: bool) -> bool:
+        """Whether a layer's shared files reach an agent: those of a layer that yields only one that is `native` itself."""
+        return native or not self.trees[number].yields
 
     def entry(self, number: int, path: str) -> Entry | None:
         """Return the entry at a path, None if there is none in what was listed."""
@@ -178,5 +188,7 @@ class TreeReader:
         return found is not False
 
     def place(self, number: int, path: str) -> str:
-        """The absolute path of an entry as a person would write it."""
+        """The absolute path of an entry as a person would write it; in a native layer the file that it was translated from."""
+        if self.numbered[number].is_native and path in self.numbered[number].entries:
+            return self.numbered[number].entries[path].target
         return posixpath.join(self.numbered[number].root, path)

@@ -13,7 +13,7 @@ from outfitter import __version__
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.doctor.directories import VERDICTS, Check, worst
-from outfitter.host import Host
+from outfitter.host import Host, Sources
 from outfitter.model.errors import LaunchError, os_error_text
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
@@ -150,10 +150,24 @@ def _trees(context: Context) -> list[Check]:
         found = [Check("trees", "warning" if details else "ok", ", ".join(present), "", details)]
     else:
         found = [Check("trees", "info", "no .agents tree, here or at home", "outfitter setup makes a first one")]
+    found += _beside(sources, root, here.home) if not _has_agents(sources, root) else []
     foreign = [os.path.join(place, name) for place in present for name in sources.names(place) if name in NEIGHBOURS]
     if foreign:
         found.append(Check("neighbours", "info", "not ours, left alone: " + ", ".join(foreign)))
     return found
+
+
+def _has_agents(sources: Sources, root: str) -> bool:
+    return bool(sources.names(os.path.join(root, ".agents", "agents")))
+
+
+def _beside(sources: Sources, root: str, home: str) -> list[Check]:
+    """What other tools' files stand in a project without agents of its own."""
+    from outfitter.porting.beside import beside, told
+
+    text = told(beside(sources, root, sources.project_root(root, home)[1]))
+    hint = "outfitter import makes an .agents tree of them"
+    return [Check("native", "info", f"other tools have {text}", hint)] if text else []
 
 
 def _harnesses(context: Context, settings: Settings | None) -> list[Check]:

@@ -16,18 +16,25 @@ from outfitter.catalog.layer_warnings import FILES
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.cli.reading import composed, tree
+from outfitter.cli.reading import composed, composed_from, tree
+from outfitter.model.composition import Composition
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Layers
+from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
 from outfitter.railway import Outcome, attempt, fold, perform
-from outfitter.render import notice_json
+from outfitter.render import error_notices, notice_json
 
 SUMMARY = (
     "Write the effective tree, or one agent's closure, as a plain .agents directory; equal trees give equal bytes."
 )
-EXAMPLES = ("outfitter dump --out effective", "outfitter dump --agent reviewer --out reviewer.agents")
+EXAMPLES = (
+    "outfitter dump --out effective",
+    "outfitter dump --agent reviewer --out reviewer.agents",
+    "outfitter dump --as claude --out native",
+)
+FORMS = ("claude", "codex")
 DEFAULT_OUT = "agents-dump"
 
 
@@ -37,6 +44,7 @@ def arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--out", metavar="DIR", default=DEFAULT_OUT, help=f"absent, empty, or an earlier dump ({DEFAULT_OUT})"
     )
+    made.add_argument("--as", dest="form", choices=FORMS, help="the files that this program reads by itself, instead")
     json_option(made)
 
 
@@ -45,7 +53,11 @@ def main(words: list[str], context: Context) -> int:
     options = parser("dump", SUMMARY, arguments, EXAMPLES).parse_args(words)
     out = posixpath.normpath(posixpath.join(context.ambient.cwd, options.out))
     return fold(
-        tree(context, options.agent, "all").bind(lambda read: _dump(context, options.agent, *read)),
+        tree(context, options.agent, "all").bind(
+            lambda read: _dump(context, options.agent, *read).map(
+                lambda dump: _native(options, context, dump, *read) if options.form else dump
+            )
+        ),
         lambda dump: _write(options, context, out, dump),
         lambda error: context.fail(error, options.json),
     )
@@ -61,6 +73,23 @@ def _dump(context: Context, agent: str | None, layers: Layers, settings: Setting
         problems = tuple(problem for some in found for problem in some)
         return Failure(CompositionFailed("", problems=problems)) if problems else Success(dump_tree(reader, settings))
     return composed(layers, settings, agent, context.ambient.env).map(lambda made: dump_agent(reader, settings, made))
+
+
+def _native(options: argparse.Namespace, context: Context, dump: Dump, layers: Layers, settings: Settings) -> Dump:
+    """The dump as another program reads it: every agent that can be composed, the others named."""
+    from outfitter.porting.leaving import native_dump
+
+    reader = TreeReader(layers)
+    made: list[Composition] = []
+    lost: list[Notice] = []
+    for name in [options.agent] if options.agent else sites(reader):
+        one = agent_of(reader, name)
+        if one is None or one.abstract or not one.enabled:
+            continue
+        outcome = composed_from(reader, settings, name, context.ambient.env)
+        fold(outcome, made.append, lambda error: lost.extend(error_notices(error)))
+    found = native_dump(options.form, dump, made)
+    return found._replace(notices=(*found.notices, *lost))
 
 
 def _write(options: argparse.Namespace, context: Context, out: str, dump: Dump) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from outfitter.catalog.agent_lookup import chosen_name
@@ -80,8 +81,16 @@ def _print(
     text = "\n\n".join("\n".join(block) for block in blocks if block)
     if text:
         context.console.data(text)
+    in_place(context.console.say, reader)
     if not found.get("agents", True):
         fold(chosen_name(reader, settings, None), lambda _: None, lambda error: _no_agents(context, error))
+
+
+def in_place(say: Callable[[Notice], object], reader: TreeReader) -> None:
+    """Say once what of other tools is used where it is, and the command that makes it the tree's own."""
+    if reader.layers.beside and any(tree.is_native for tree in reader.trees):
+        text = f"used in place, or beside the tree: {reader.layers.beside}"
+        say(Notice("notice", "used-in-place", text, "`outfitter import` makes an `.agents` tree of them"))
 
 
 def _no_agents(context: Context, error: LaunchError) -> None:

@@ -146,7 +146,7 @@ def _carry_out(
     asks: bool,
 ) -> int:
     if not options.json:
-        context.console.data("\n".join([*_lines(choice, writes, left), *left]))
+        context.console.data("\n".join([*_lines(choice, writes, left), *left, *_beside(context)]))
     confirmed = options.yes or not writes or (asks and _confirmed())
     if writes and confirmed:
         try:
@@ -182,6 +182,16 @@ def _lines(choice: SetupChoice, writes: tuple[PlannedFile, ...], left: tuple[str
         f"{'writes ' if item.fresh else 'adds to'} {os.path.join(choice.tree, item.path)} ({counted(len(item.content), 'byte')})"
         for item in writes
     ]
+
+
+def _beside(context: Context) -> list[str]:
+    """What other tools' files stand in the project here, and the command that takes them over."""
+    from outfitter.porting.beside import beside, told
+
+    sources, here = context.host().sources, context.ambient
+    root, boundary, _ = sources.project_root(here.cwd, here.home)
+    text = told(beside(sources, root, boundary))
+    return [f"other tools have {text}; outfitter import makes an .agents tree of them"] if text else []
 
 
 def _confirmed() -> bool:

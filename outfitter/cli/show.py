@@ -11,16 +11,18 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, tree
 from outfitter.model.composition import Composition, Fragment, ModelTarget, Skill, Subagent, Tools
+from outfitter.model.layers import Layers
 from outfitter.railway import fold
 from outfitter.render import notice_json, one_line
 
 SUMMARY = "One agent as a launch would compose it: identity, loadout, model, and what each harness cannot project."
-EXAMPLES = ("outfitter show reviewer", "outfitter show reviewer --json")
+EXAMPLES = ("outfitter show reviewer", "outfitter show reviewer --origin", "outfitter show reviewer --json")
 
 
 def arguments(made: argparse.ArgumentParser) -> None:
     """AGENT, --json."""
     made.add_argument("agent", nargs="?", metavar="AGENT", help="agent id; default_agent of the settings without one")
+    made.add_argument("--origin", action="store_true", help="also where each layer is, and what kind of layer it is")
     json_option(made)
 
 
@@ -29,20 +31,33 @@ def main(words: list[str], context: Context) -> int:
     options = parser("show", SUMMARY, arguments, EXAMPLES).parse_args(words)
     env = context.ambient.env
     return fold(
-        tree(context, options.agent, "agent").bind(lambda read: composed(*read, options.agent, env)),
-        lambda made: _show(options, context, made),
+        tree(context, options.agent, "agent").bind(
+            lambda read: composed(*read, options.agent, env).map(lambda made: (read[0], made))
+        ),
+        lambda shown: _show(options, context, *shown),
         lambda error: context.fail(error, options.json),
     )
 
 
-def _show(options: argparse.Namespace, context: Context, made: Composition) -> int:
+def _show(options: argparse.Namespace, context: Context, layers: Layers, made: Composition) -> int:
     if options.json:
-        context.console.document(_document(made))
+        context.console.document({**_document(made), "layers": _layers(layers)})
         return 0
     for notice in made.notices:
         context.console.say(notice)
     context.console.data("\n".join(_lines(made)))
+    if options.origin:
+        context.console.data("\n".join(("layers:", *(_layer_line(row) for row in _layers(layers)))))
     return 0
+
+
+def _layers(layers: Layers) -> list[dict[str, Any]]:
+    return [{"kind": tree.kind, "label": tree.label, "root": tree.root} for tree in layers.trees]
+
+
+def _layer_line(row: dict[str, Any]) -> str:
+    used = ", used in place, never written" if row["kind"].startswith("native") else ""
+    return f"  [{one_line(row['label'])}] {row['kind']}{used}: {one_line(row['root'])}"
 
 
 def unsupported(made: Composition) -> dict[str, tuple[str, ...]]:

@@ -61,6 +61,9 @@ def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[
     yield from _strategies(settings)
     yield from tree_findings(reader)
     yield from file_findings(reader)
+    if layers.beside and sites(reader):
+        hint = "`outfitter import` makes an `.agents` tree of them"
+        yield Finding("note", "used-in-place", f"used in place, or beside the tree: {layers.beside}", hint=hint)
     if settings.values.get("default_agent"):
         yield from fold(runnable(reader, settings, None), lambda _: [], _errors)
     elif not sites(reader):
@@ -71,7 +74,13 @@ def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[
             yield from map(of_problem, one.problems if one else ())
             continue
         outcome = composed_from(reader, settings, name, context.ambient.env)
-        yield from fold(outcome, _composed, _errors)
+        said = fold(outcome, _composed, _errors)
+        yield from map(_in_place, said) if reader.layer(one.layer).yields else said
+
+
+def _in_place(found: Finding) -> Finding:
+    """A finding about an agent of another tool that nobody asked for: an error of it fails nothing else."""
+    return found._replace(level="warning" if found.level == "error" else "note")
 
 
 def _strategies(settings: Settings) -> Iterator[Finding]:

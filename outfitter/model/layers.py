@@ -11,7 +11,8 @@ from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Scope
 from outfitter.model.value import NamedTuple, Value
 
-LayerKind = Literal["project", "home", "source", "repository"]
+# "native" and "native-home" are a tool's own directory of the project or the home, used where it is.
+LayerKind = Literal["project", "home", "source", "repository", "native", "native-home"]
 # "settings" is YAML that must also satisfy the settings schema: every settings file, remote ones too, is read in this form.
 DocumentForm = Literal["yaml", "settings", "json", "markdown", "text"]
 
@@ -54,6 +55,7 @@ class Layer(Value):
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`
     (one that was needed as plain text has a marked key of its own).
     `names` is the index of `entries` by folder, where it was made already. `listed` says of which folders the names are in `entries`, and how many levels deep. Kind `repository` is the project root itself, for `repo_file`.
+    A native layer is a translation of `tool`'s directory; one that `yields` gives way to every layer that does not.
     """
 
     kind: LayerKind
@@ -64,6 +66,13 @@ class Layer(Value):
     documents: Mapping[str, Document]
     listed: Mapping[str, int] = {}
     names: Mapping[str, list[str]] | None = None
+    yields: bool = False
+    tool: str = ""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether this is a tool's own directory, used where it is."""
+        return self.kind in ("native", "native-home")
 
 
 @frozen(eq=False, repr=False)
@@ -72,6 +81,7 @@ class Layers(Value):
 
     `problems` are those of settings files; a tree's stand in its documents. `digests` are BLAKE3 (hex) of files that a
     composition copies, `contents` the bytes of those it carries, by physical path; `present` says which paths exist.
+    `beside` names what other tools' files stand in a project whose tree has no agents, "" where there is nothing to name.
     """
 
     project_root: str
@@ -84,3 +94,4 @@ class Layers(Value):
     present: Mapping[str, bool] = {}
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
+    beside: str = ""

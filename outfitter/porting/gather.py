@@ -41,7 +41,12 @@ def spot_of(tool: str, place: str, boundary: str, home: bool) -> Spot:
 
 def translated(sources: Sources, spot: Spot, only: str = "") -> Translation:
     """One tool's files as a tree; `only` reads no other agent's file."""
-    found: Translation = import_module(f"outfitter.porting.{spot.tool}").translate(NativeFiles(sources, spot), only)
+    return translate_files(NativeFiles(sources, spot), only)
+
+
+def translate_files(files: NativeFiles, only: str = "") -> Translation:
+    """The same over files that are read in their own way."""
+    found: Translation = import_module(f"outfitter.porting.{files.spot.tool}").translate(files, only)
     return found
 
 

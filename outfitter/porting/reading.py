@@ -27,9 +27,10 @@ _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|(//[^\n]*|/\*.*?\*/)|(,)(?=\s*[}\]])',
 class NativeFiles:
     """The files of one spot, read on demand; what cannot be read is noted once in `left`."""
 
-    def __init__(self, sources: Sources, spot: Spot) -> None:
-        """`sources` are the effects; nothing outside the spot's boundary is read."""
+    def __init__(self, sources: Sources, spot: Spot, as_written: bool = False) -> None:
+        """`sources` are the effects; nothing outside the spot's boundary is read. `as_written`: literal credentials stay."""
         self.sources = sources
+        self.as_written = as_written
         self.spot = spot
         self.left: dict[LeftBehind, None] = {}
         self._listed: dict[str, Mapping[str, Entry]] = {}

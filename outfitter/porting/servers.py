@@ -38,7 +38,7 @@ def block(files: NativeFiles, path: str, servers: Mapping[str, Any]) -> dict[str
         if fault:
             files.note("skipped", path, f"MCP server {name!r} {fault}; it is left out")
             continue
-        made = redacted(name, raw)
+        made = Definition(raw) if files.as_written else redacted(name, raw)
         for key, variable in made.replaced:
             said = f"{name}.{key} is a literal credential; ${{{variable}}} takes its place"
             files.note("secret", path, said, f"set {variable} in your environment")

@@ -27,6 +27,7 @@ OUR_KEYS = (
     "remote_settings",
     "state_persistence",
     "agent_defaults",
+    "native_layers",
 )
 
 

@@ -29,7 +29,15 @@ from outfitter.adapters.claude.arguments import (
     guarded,
 )
 from outfitter.adapters.claude.gateway import Gateway, effort, gateway, leader_target
-from outfitter.adapters.claude.plugin import SERVER_FILES, Parts, native_skill_places, parts
+from outfitter.adapters.claude.plugin import (
+    SERVER_FILES,
+    Parts,
+    copy_files,
+    copy_listings,
+    native_skill_places,
+    parts,
+    without_native_commands,
+)
 from outfitter.adapters.claude.state import (
     CREDENTIALS,
     LONGEST,
@@ -83,7 +91,11 @@ def more_facts(request: Request, settings: Settings, facts: Facts) -> FactsReque
         real=(*servers, *native_skill_places(directories, facts)),
     )
     if not mode(request, settings, facts.help).isolated:
-        return shared
+        return evolve(
+            shared,
+            files=(*shared.files, *copy_files(facts)),
+            listings=(*shared.listings, *copy_listings(facts)),
+        )
     projects = posixpath.join(facts.native, "projects")
     long = len(slug(request.ambient.cwd)) > LONGEST
     login = (facts.native,) if request.ambient.platform == "darwin" else ()
@@ -144,6 +156,7 @@ def plan(
     missing = unset_credential(composition, "claude", request.ambient.env)
     if missing and target is not None:
         return Failure(credential_missing(composition, missing))
+    composition = composition if chosen.isolated else without_native_commands(composition, facts)
     made = parts(composition, facts, not chosen.isolated)
     state = _state(request, strategies, facts, chosen, controls)
     return gateway(target, composition.agent, env, not chosen.isolated).bind(

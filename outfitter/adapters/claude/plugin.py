@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from attrs import evolve
+
 from outfitter.adapters.claude.gateway import effort, subagent_model
 from outfitter.adapters.claude.tools import subagent_tools
 from outfitter.adapters.controls import flat_name, skill_files
-from outfitter.model.composition import Composition, Skill, Subagent
+from outfitter.model.composition import Command, Composition, Skill, Subagent
 from outfitter.model.projection import Copied, Facts, Generated
 from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
 
 MANIFEST = ".claude-plugin/plugin.json"
+KINDS = ("skills", "commands", "agents")
 # The project's own server file, and those of the tree that it may be a link to.
 SERVER_FILES = (".mcp.json", ".agents/mcp.json", ".agents/mcp_config.json")
 
@@ -56,18 +59,71 @@ def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
     """Everything but the prompts."""
     offered = native_skills(facts)
     places = _left_native(composition, offered) if inherited else {}
+    subagents = [one for one in composition.subagents if not (inherited and native_subagent(one, facts))]
     servers, ids = native_servers(facts) if inherited else ("", ())
     files = _skill_files(composition, places)
     commands = [Generated(_command_path(c.id), c.text.encode("utf-8", "surrogateescape")) for c in composition.commands]
-    agents = [_subagent(composition, subagent, facts.projection) for subagent in composition.subagents]
+    agents = [_subagent(composition, subagent, facts.projection) for subagent in subagents]
     manifests = (manifest(composition),) if inherited else ()
     return Parts(
         generated=(*manifests, *(made for made, _ in files), *commands, *(made for made, _ in agents)),
         copied=tuple(copied for _, more in files for copied in more),
         native=(*places.values(), *((servers,) if servers else ())),
-        off=_switched_off(composition, offered, places if inherited else None, ids),
+        off=_switched_off(composition, {**offered, **_copies(composition, facts)}, places if inherited else None, ids),
         notices=tuple(notice for _, notices in agents for notice in notices),
     )
+
+
+def native_directories(kind: str, facts: Facts) -> tuple[str, str]:
+    """Where the program itself finds skills, commands or agents: in the project, and in the user's own directory."""
+    return posixpath.join(facts.project_root, ".claude", kind), posixpath.join(facts.native, kind)
+
+
+def copy_listings(facts: Facts) -> tuple[str, ...]:
+    """The directories in which the same thing may lie for the program itself and for the tree."""
+    trees = (posixpath.join(facts.project_root, ".agents", kind) for kind in KINDS)
+    return (*trees, *(place for kind in KINDS for place in native_directories(kind, facts)))
+
+
+def copy_files(facts: Facts) -> tuple[str, ...]:
+    """The program's own files of which the tree has one of the same name: only those can be copies."""
+    found: list[str] = []
+    for kind in KINDS:
+        names = {name.removesuffix(".md") for name in facts.listings.get(f"{facts.project_root}/.agents/{kind}", ())}
+        inside = "/SKILL.md" if kind == "skills" else ".md"
+        for place in native_directories(kind, facts):
+            stems = (name.removesuffix(".md") for name in facts.listings.get(place, ()))
+            found += [f"{place}/{stem}{inside}" for stem in stems if stem in names]
+    return tuple(found)
+
+
+def without_native_commands(composition: Composition, facts: Facts) -> Composition:
+    """The composition without commands that the program reads by itself: they lie in its own directory, or equal one there."""
+    places = native_directories("commands", facts)
+
+    def is_native(command: Command) -> bool:
+        inside = command.path.startswith(tuple(f"{place}/" for place in places))
+        texts = (facts.files.get(f"{place}/{command.id}.md") for place in places)
+        return inside or command.text.encode("utf-8", "surrogateescape") in texts
+
+    kept = tuple(command for command in composition.commands if not is_native(command))
+    return composition if len(kept) == len(composition.commands) else evolve(composition, commands=kept)
+
+
+def native_subagent(subagent: Subagent, facts: Facts) -> bool:
+    """Whether the program has a subagent by itself: its file is the program's own."""
+    return subagent.path.startswith(tuple(f"{place}/" for place in native_directories("agents", facts)))
+
+
+def _copies(composition: Composition, facts: Facts) -> dict[str, str]:
+    """Selected skill's folder → the program's own skill with the same manifest: an imported skill that was left where it was."""
+    found: dict[str, str] = {}
+    for skill in composition.skills:
+        for place in native_directories("skills", facts):
+            own = facts.files.get(f"{place}/{flat_name(skill.id)}/SKILL.md")
+            if own is not None and own.decode("utf-8", "replace") == skill.manifest:
+                found[skill.source] = f"{place}/{flat_name(skill.id)}"
+    return found
 
 
 def _left_native(composition: Composition, offered: Mapping[str, str]) -> dict[str, str]:
