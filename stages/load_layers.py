@@ -98,7 +98,10 @@ def _beside(sources: Sources, request: Request, layers: Layers) -> str:
 
 
 def _with_natives(sources: Sources, request: Request, layers: Layers, settings: Settings, reach: Reach) -> Layers:
-    """The layers read, with tools' own directories: those that settings name, else all, where something is found in no other layer."""
+    """The layers read, with tools' own directories.
+
+    Those that settings name, else all, where something is found in no other layer.
+    """
     chosen = settings.values.get("native_layers")
     if chosen == []:
         return _complete(sources, request, layers, settings, reach)

@@ -81,7 +81,10 @@ class TreeReader:
         return tuple(self.trees[number] for number in self.order)
 
     def gives(self, number: int, native: bool) -> bool:
-        """Whether a layer's shared files reach an agent: those of a layer that yields only one that is `native` itself."""
+        """Whether a layer's shared files reach an agent.
+
+        Those of a layer that yields only one that is `native` itself.
+        """
         return native or not self.trees[number].yields
 
     def entry(self, number: int, path: str) -> Entry | None:
@@ -188,7 +191,10 @@ class TreeReader:
         return found is not False
 
     def place(self, number: int, path: str) -> str:
-        """The absolute path of an entry as a person would write it; in a native layer the file that it was translated from."""
+        """The absolute path of an entry as a person would write it.
+
+        In a native layer the file that it was translated from.
+        """
         if self.numbered[number].is_native and path in self.numbered[number].entries:
             return self.numbered[number].entries[path].target
         return posixpath.join(self.numbered[number].root, path)

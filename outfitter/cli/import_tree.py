@@ -1,4 +1,4 @@
-"""`outfitter import [TOOL]`: what people have for another tool becomes an `.agents` tree (docs/spec/25-native.md)."""
+"""`outfitter import`: what people have for another tool becomes an `.agents` tree (spec/25)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ EXAMPLES = ("outfitter import", "outfitter import claude --dry-run", "outfitter 
 
 
 class Import(NamedTuple):
-    """One import worked out: where it looks, the tree as written by the user, what it would do, and what is remembered."""
+    """One import worked out.
+
+    Where it looks, the tree as written by the user, what it would do, and what is remembered.
+    """
 
     root: str
     tree: str
@@ -60,7 +63,10 @@ def arguments(made: argparse.ArgumentParser) -> None:
 
 
 def main(words: list[str], context: Context) -> int:
-    """Show, confirm, write. Exit 0 where nothing is left to decide, 1 for a conflict, a refusal or an unwritten tree."""
+    """Show, confirm, write.
+
+    Exit 0 where nothing is left to decide, 1 for a conflict, a refusal or an unwritten tree.
+    """
     options = parser("import", SUMMARY, arguments, EXAMPLES).parse_args(words)
     host = context.host()
     refusal = _refused(options, context)
@@ -131,14 +137,20 @@ def plan(options: argparse.Namespace, context: Context, sources: Sources) -> Imp
 
 
 def _natives(found: Translation, sources: Sources) -> dict[str, bytes]:
-    """The Markdown files that became something else, to show the difference; none in which a credential was met."""
+    """The Markdown files that became something else, to show the difference.
+
+    None in which a credential was met.
+    """
     secret = {one.path for one in found.left if one.manner == "secret"}
     names = {file.source for file in found.files.values() if file.source.endswith(".md") and not file.copy}
     return {name: sources.read(name) or b"" for name in sorted(names - secret)}
 
 
 def _contents(found: Translation, sources: Sources, tree: str) -> tuple[dict[str, bytes], Translation]:
-    """Every file's bytes. What lies in the tree already is left out, and so is a file that holds a live credential."""
+    """Every file's bytes.
+
+    What lies in the tree already is left out, and so is a file that holds a live credential.
+    """
     contents: dict[str, bytes] = {}
     left: list[LeftBehind] = []
     inside = os.path.realpath(tree) + os.sep

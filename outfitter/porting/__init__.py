@@ -1,1 +1,4 @@
-"""Other tools' files as an `.agents` tree, and back: one module a tool, one translation for use in place and for import."""
+"""Other tools' files as an `.agents` tree, and back.
+
+One module a tool, one translation for use in place and for import.
+"""

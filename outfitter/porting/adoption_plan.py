@@ -1,4 +1,4 @@
-"""What importing would write, file by file, against the tree that is there and what the last import wrote. Pure."""
+"""What importing would write, file by file, judged against the tree and the last import. Pure."""
 
 from __future__ import annotations
 
@@ -19,14 +19,21 @@ WRITTEN = ("new", "update")
 
 
 class Remembered(NamedTuple):
-    """What the source said at the last import: BLAKE3 (hex), and the text itself where it is not a plain copy."""
+    """What the source said at the last import.
+
+    BLAKE3 (hex), and the text itself where it is not a plain copy.
+    """
 
     digest: str
     text: bytes | None = None
 
 
 class Row(NamedTuple):
-    """One file: what is there (None: nothing), what the source said last time (None: unknown) and says now, what to write."""
+    """One file of an import.
+
+    `there` is what the tree has (None: nothing), `last` what the source said at the last import (None: unknown), `said` what it
+    says now, and `now` what would be written.
+    """
 
     path: str
     fate: Fate
@@ -41,7 +48,10 @@ class Row(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The tree as it is: bytes of the files in question by path, every path in it, and paths that lead out of it by links."""
+    """The tree as it is.
+
+    Bytes of the files in question by path, every path in it, and paths that lead out of it by links.
+    """
 
     files: Mapping[str, bytes]
     paths: frozenset[str]
@@ -51,7 +61,10 @@ class Standing(NamedTuple):
 def rows(
     found: Translation, now: Mapping[str, bytes], there: Standing, last: Mapping[str, Remembered]
 ) -> tuple[Row, ...]:
-    """A row for each file of the translation. `now` holds its bytes, `last` what it said at the last import."""
+    """A row for each file of the translation.
+
+    `now` holds its bytes, `last` what it said at the last import.
+    """
     folded = {path.casefold(): path for path in there.paths}
     units = {unit_of(path).casefold(): unit_of(path) for path in there.paths}
     return tuple(
@@ -62,7 +75,10 @@ def rows(
 
 
 def landing(path: str, paths: frozenset[str]) -> str:
-    """Where a file goes: over the spelling of the same resource that the tree has already (flat agents, AGENTS.md)."""
+    """Where a file goes.
+
+    Over the spelling of the same resource that the tree has already (flat agents, AGENTS.md).
+    """
     parts = path.split("/")
     if parts[0] == "agents" and parts[-1] == "agent.md" and path not in paths:
         name = "/".join(parts[1:-1])

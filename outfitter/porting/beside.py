@@ -71,7 +71,10 @@ class Beside(NamedTuple):
 
 
 def beside(sources: Sources, root: str, boundary: str) -> tuple[Beside, ...]:
-    """Everything of other tools in a project's root, in a stable order. Reads only; what cannot be read is not counted."""
+    """Everything of other tools in a project's root, in a stable order.
+
+    Reads only; what cannot be read is not counted.
+    """
     files = NativeFiles(sources, Spot("claude", root, root, boundary))
     return tuple(_found(files, root))
 

@@ -1,4 +1,4 @@
-"""Claude Code: agents, skills, commands, `.mcp.json` and CLAUDE.md, of a project, a home or a plugin. Pure."""
+"""Claude Code: agents, skills, commands, servers and CLAUDE.md of a project, home or plugin. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _NOT_AGENTS = ("readme", "agents", "claude", "index", "changelog", "contributing
 
 
 def translate(files: NativeFiles, only: str = "") -> Translation:
-    """The tree of one `.claude` directory with the project's files around it; `only` reads no other agent's file."""
+    """The tree of one `.claude` directory with the project's files around it.
+
+    `only` reads no other agent's file.
+    """
     spot = files.spot
     growing = Growing(files)
     growing.skills(f"{spot.directory}/skills")
@@ -58,7 +61,7 @@ def add_agents(growing: Growing, folder: str, only: str = "") -> None:
 def agent_text(
     growing: Growing, source: str, text: str, values: Mapping[str, Any], many: list[str]
 ) -> tuple[str, Mapping[str, Any]]:
-    """An agent's text with the lists that say what it reaches in Claude Code unnamed, and the servers it defines itself."""
+    """An agent's text with lists of what it reaches in Claude Code, and the servers it defines itself."""
     words = tool_words(values.get("tools"))
     names, own = private_servers(values.get("mcpServers"))
     added: dict[str, Any] = reached(words, tuple(growing.ids["skills"]), tuple(growing.servers), many)

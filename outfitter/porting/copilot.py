@@ -58,7 +58,10 @@ def translate(files: NativeFiles, only: str = "") -> Translation:
 
 
 def _plain_agents(growing: Growing, only: str) -> None:
-    """`agents/NAME.md`, which the cloud agent reads as well; what was read as `NAME.agent.md` is out of sight by now."""
+    """`agents/NAME.md`, which the cloud agent reads as well.
+
+    What was read as `NAME.agent.md` is out of sight by now.
+    """
     folder = f"{growing.native.spot.directory}/agents"
     growing.native.hide(folder, ".agent.md")
     add_agents(growing, folder, ".md", _reworded, only, 1)

@@ -1,4 +1,7 @@
-"""Front matter edited as text: lines, comments and unknown keys stay; keys are added or put out of force. Pure."""
+"""Front matter edited as text: lines, comments and unknown keys stay.
+
+Keys are added or put out of force. Pure.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ def with_keys(parts: Halves, added: Mapping[str, Any]) -> Halves:
 
 
 def without_keys(parts: Halves, reasons: Mapping[str, str]) -> Halves:
-    """The parts with top-level keys turned into comments, the reason behind the key's line; without a reason they are left out."""
+    """The parts with top-level keys turned into comments, the reason behind the key's line.
+
+    Without a reason they are left out.
+    """
     made: list[str] = []
     reason: str | None = None
     for line in parts.head:
@@ -81,7 +87,10 @@ def scalar(value: Any) -> str:
 
 
 def written(values: Mapping[str, Any], comments: Mapping[str, tuple[str, ...]], body: str) -> str:
-    """A new Markdown text: front matter in the order of `values`, `comments` above the key they belong to, then the body."""
+    """A new Markdown text.
+
+    Front matter in the order of `values`, `comments` above the key they belong to, then the body.
+    """
     homeless = [comment for key, several in comments.items() if key not in values for comment in several]
     lines = [f"# {comment}".rstrip() + "\n" for comment in homeless]
     for key, value in values.items():

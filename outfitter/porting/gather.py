@@ -1,4 +1,7 @@
-"""Everything that stands in one place, translated: which tools are there, and their trees as one. Pure."""
+"""Everything that stands in one place, translated: which tools are there, and their trees as one.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ OUTSIDE: Mapping[str, tuple[str, ...]] = {
 
 
 def spot_of(tool: str, place: str, boundary: str, home: bool) -> Spot:
-    """Where a tool keeps its files below a directory; a directory that bears the tool's own name is that place itself."""
+    """Where a tool keeps its files below a directory.
+
+    A directory that bears the tool's own name is that place itself.
+    """
     directory = (HOME_DIRECTORIES if home else PROJECT_DIRECTORIES)[tool]
     if posixpath.basename(place) == posixpath.basename(PROJECT_DIRECTORIES[tool]):
         return Spot(tool, place, posixpath.dirname(place), boundary, home)
@@ -51,7 +57,10 @@ def translate_files(files: NativeFiles, only: str = "") -> Translation:
 
 
 def everything(sources: Sources, spots: Iterable[Spot]) -> Translation:
-    """The trees of several spots as one: the first spot's resource wins, and one that differs from it is named."""
+    """The trees of several spots as one.
+
+    The first spot's resource wins, and one that differs from it is named.
+    """
     found = [translated(sources, spot) for spot in spots]
     for spot in spots:
         if spot.tool == "claude":
@@ -60,7 +69,10 @@ def everything(sources: Sources, spots: Iterable[Spot]) -> Translation:
 
 
 def merged(found: Iterable[Translation]) -> Translation:
-    """Several translations as one. Resources are agents, skills, commands and single files; servers merge by id."""
+    """Several translations as one.
+
+    Resources are agents, skills, commands and single files; servers merge by id.
+    """
     each = list(found)
     files: dict[str, Carried] = {}
     owners: dict[str, tuple[int, str]] = {}

@@ -1,4 +1,7 @@
-"""A tree under translation: files are added one resource at a time, and names that collide are refused. Pure."""
+"""A tree under translation.
+
+Files are added one resource at a time, and names that collide are refused. Pure.
+"""
 
 from __future__ import annotations
 

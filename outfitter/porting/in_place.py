@@ -1,4 +1,7 @@
-"""A tool's own directory as a layer that is used where it is: read, never written, the same translation as an import. Pure."""
+"""A tool's own directory as a layer that is used where it is.
+
+Read, never written, the same translation as an import. Pure.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def spots(sources: Sources, ambient: Ambient, project_root: str, boundary: str, 
 
 
 def layer_of(sources: Sources, spot: Spot, only: str, yields: bool) -> Layer:
-    """One spot as a layer; `only` translates no other agent. Literal values of servers stay: nothing is copied."""
+    """One spot as a layer; `only` translates no other agent.
+
+    Literal values of servers stay: nothing is copied.
+    """
     files = NativeFiles(sources, spot, as_written=True)
     from outfitter.porting.gather import translate_files
 
@@ -68,7 +74,10 @@ def entries(found: Translation) -> dict[str, Entry]:
 
 
 def document(file: Carried) -> Document:
-    """A translated file as it is read: under the native file's name, with its places where the text is the file's own."""
+    """A translated file as it is read.
+
+    Under the native file's name, with its places where the text is the file's own.
+    """
     form: DocumentForm = "json" if file.path.endswith(".json") else "markdown"
     parsed = parse(file.text, form)
     kept = parsed.positions if file.exact else {}
@@ -89,7 +98,10 @@ def has_agent(layer: Layer, name: str) -> bool:
 
 
 def at_rank(trees: tuple[Layer, ...], natives: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """The trees with native layers in their place: the project's below its own tree, the home's below the home's."""
+    """The trees with native layers in their place.
+
+    The project's below its own tree, the home's below the home's.
+    """
     made: list[Layer] = []
     waiting: Mapping[str, str] = {"project": "native", "home": "native-home"}
     left = list(natives)

@@ -1,4 +1,7 @@
-"""Standing instructions (CLAUDE.md, AGENTS.md, GEMINI.md, rules) as the tree's `agents.md`, where programs miss them. Pure."""
+"""Standing instructions (CLAUDE.md, AGENTS.md, GEMINI.md, rules) as the tree's `agents.md`.
+
+Where programs miss them. Pure.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def claude_instructions(growing: Growing) -> None:
 
 
 def shared_instructions(growing: Growing, name: str) -> None:
-    """A project's instructions of this name (GEMINI.md, .github/copilot-instructions.md) as `agents.md`, unless AGENTS.md says the same."""
+    """A project's instructions of this name (GEMINI.md, .github/copilot-instructions.md) as `agents.md`.
+
+    Unless AGENTS.md says the same.
+    """
     spot = growing.native.spot
     path = f"{spot.directory if spot.home else spot.around}/{name}"
     text = _text(growing, path)
@@ -69,7 +75,10 @@ def read_by_all(growing: Growing) -> None:
 
 
 def rule(growing: Growing, source: str, text: str, values: Mapping[str, Any], always: bool, files: str) -> None:
-    """One rule: part of `agents.md` where it always holds, else a skill that says for which files it is meant."""
+    """One rule: part of `agents.md` where it always holds.
+
+    Else a skill that says for which files it is meant.
+    """
     body = front_text.halves(text).body.strip()
     stem = posixpath.basename(source).partition(".")[0]
     if not body:

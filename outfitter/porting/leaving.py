@@ -25,7 +25,10 @@ _WRITING = ("edit", "write", "bash")
 
 
 def native_dump(form: str, dump: Dump, agents: Iterable[Composition]) -> Dump:
-    """The files of a tree's dump under the names that a program reads, an agent's file for each composition; what is lost is said."""
+    """The files of a tree's dump under the names that a program reads.
+
+    An agent's file for each composition; what is lost is said.
+    """
     files: dict[str, DumpFile] = {}
     notices = list(dump.notices)
     lost: dict[str, int] = {}
@@ -54,7 +57,10 @@ def native_dump(form: str, dump: Dump, agents: Iterable[Composition]) -> Dump:
 
 
 def _place(form: str, path: str) -> str:
-    """Where a tree's file goes, "" for one that has no place there. Private skills lie with the shared ones."""
+    """Where a tree's file goes, "" for one that has no place there.
+
+    Private skills lie with the shared ones.
+    """
     roots = _ROOTS[form]
     private = re.fullmatch(r"agents/[^/]+/(skills|commands)/(.+)", path)
     kind, rest = (private[1], private[2]) if private else path.partition("/")[::2]

@@ -1,4 +1,7 @@
-"""Agents in Markdown of tools whose words differ: tool lists, models and limits as a tree takes them, all else kept. Pure."""
+"""Agents in Markdown of tools whose words differ.
+
+Tool lists, models and limits as a tree takes them, all else kept. Pure.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _NOT_AGENTS = ("readme", "agents", "index")
 
 
 class Reworded(NamedTuple):
-    """What a tool's front matter says in a tree's words: keys to add, keys put out of force with why, servers of its own."""
+    """What a tool's front matter says in a tree's words.
+
+    Keys to add, keys put out of force with why, servers of its own.
+    """
 
     added: Mapping[str, Any] = {}
     dropped: Mapping[str, str] = {}
@@ -89,7 +95,9 @@ def display_model(values: Mapping[str, Any]) -> Mapping[str, str]:
 def mapped_tools(
     growing: Growing, source: str, value: Any, table: Mapping[str, tuple[str, ...]], tool: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """A tool list in portable words, and the MCP servers it names; None for no list, or one that lets everything through.
+    """A tool list in portable words, and the MCP servers it names.
+
+    None for no list, or one that lets everything through.
 
     A word with no counterpart is named and left out, so that a list never widens.
     """

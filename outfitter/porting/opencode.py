@@ -36,7 +36,10 @@ _FILE = re.compile(r"\{file:([^}]+)\}")
 
 
 def translate(files: NativeFiles, only: str = "") -> Translation:
-    """The tree of one `.opencode` directory with the project's `opencode.json`; `only` reads no other agent's file."""
+    """The tree of one `.opencode` directory with the project's `opencode.json`.
+
+    `only` reads no other agent's file.
+    """
     spot = files.spot
     growing = Growing(files)
     for name in ("skills", "skill"):
@@ -105,7 +108,10 @@ def _reworded(growing: Growing, source: str, values: Mapping[str, Any]) -> Rewor
 
 
 def _tools(value: Any) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-    """A map of tool to true or false: what is false is denied; with `*: false`, what is true is all that is allowed."""
+    """A map of tool to true or false: what is false is denied.
+
+    With `*: false`, what is true is all that is allowed.
+    """
     if not isinstance(value, Mapping):
         return None, ()
     off = [str(name) for name, on in value.items() if str(on).lower() == "false"]

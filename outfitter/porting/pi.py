@@ -1,4 +1,7 @@
-"""Pi: skills, prompts, `mcp.json`, system prompts, and the agents that its subagent extensions read. Pure."""
+"""Pi: skills, prompts, `mcp.json`, system prompts, and the agents that its subagent extensions read.
+
+Pure.
+"""
 
 from __future__ import annotations
 

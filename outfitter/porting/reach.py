@@ -23,7 +23,9 @@ def tool_words(value: Any) -> tuple[str, ...] | None:
 def reached(
     words: tuple[str, ...] | None, skills: tuple[str, ...], servers: tuple[str, ...], many: list[str]
 ) -> dict[str, list[str]]:
-    """`skills` and `mcp` of an agent with this tool list: all of both without a list, else what the list lets through.
+    """`skills` and `mcp` of an agent with this tool list.
+
+    All of both without a list, else what the list lets through.
 
     Lists longer than `MOST_LISTED` are not written; `many` then gets the kind.
     """

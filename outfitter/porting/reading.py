@@ -1,4 +1,7 @@
-"""Reading a tool's files: regular files inside the boundary, each fault one line, nothing followed that leads out. Pure."""
+"""Reading a tool's files.
+
+Regular files inside the boundary, each fault one line, nothing followed that leads out. Pure.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ class NativeFiles:
     """The files of one spot, read on demand; what cannot be read is noted once in `left`."""
 
     def __init__(self, sources: Sources, spot: Spot, as_written: bool = False) -> None:
-        """`sources` are the effects; nothing outside the spot's boundary is read. `as_written`: literal credentials stay."""
+        """`sources` are the effects; nothing outside the spot's boundary is read.
+
+        `as_written`: literal credentials stay.
+        """
         self.sources = sources
         self.as_written = as_written
         self.spot = spot
@@ -121,7 +127,10 @@ class NativeFiles:
         return (parsed.value, text) if self._sound(path, parsed.flaws) else None
 
     def toml(self, path: str, content: bytes) -> tuple[Mapping[str, Any], Any] | None:
-        """A TOML file: its plain values, and tomlkit's document, which keeps the comments; None, and a note, where it is none."""
+        """A TOML file: its plain values, and tomlkit's document, which keeps the comments.
+
+        None, and a note, where it is none.
+        """
         import tomllib
 
         import tomlkit

@@ -1,4 +1,7 @@
-"""MCP servers of other tools as `mcp.json` holds them: their own keys kept, literal credentials replaced by references. Pure."""
+"""MCP servers of other tools as `mcp.json` holds them.
+
+Their own keys kept, literal credentials replaced by references. Pure.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ _ENVIRONMENT = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Definition(NamedTuple):
-    """A server as a tree holds it, and the key paths whose literal values became references, with the variable of each."""
+    """A server as a tree holds it, and the key paths whose literal values became references.
+
+    With the variable of each.
+    """
 
     values: Mapping[str, Any]
     replaced: tuple[tuple[str, str], ...] = ()
@@ -61,7 +67,10 @@ def redacted(name: str, raw: Mapping[str, Any]) -> Definition:
 
 
 def _texts(name: str, holder: Any, path: tuple[str, ...], replaced: list[tuple[str, str]]) -> None:
-    """Credentials inside texts at any depth: user info of addresses, tokens by their form, options and query parts by their name."""
+    """Credentials inside texts at any depth.
+
+    User info of addresses, tokens by their form, options and query parts by their name.
+    """
     pairs = list(holder.items()) if isinstance(holder, dict) else list(enumerate(holder))
     before = ""
     for key, value in pairs:
@@ -106,7 +115,10 @@ def mcp_text(servers: Mapping[str, Mapping[str, Any]]) -> bytes:
 
 
 def without_credentials(content: bytes) -> bytes:
-    """A server file as it may be shown: literal credentials replaced, one spelling; empty where it is no such file."""
+    """A server file as it may be shown: literal credentials replaced, one spelling.
+
+    Empty where it is no such file.
+    """
     try:
         value = json.loads(content.decode("utf-8-sig"))
         shown = {name: redacted(name, raw).values for name, raw in value["mcpServers"].items()}

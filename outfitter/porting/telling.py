@@ -1,4 +1,7 @@
-"""What an import shows: the difference of each file, conflicts from three sides, and what is left behind. Pure."""
+"""What an import shows.
+
+The difference of each file, conflicts from three sides, and what is left behind. Pure.
+"""
 
 from __future__ import annotations
 

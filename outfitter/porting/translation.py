@@ -34,7 +34,10 @@ Manner = Literal["named", "secret", "skipped"]
 
 
 class Spot(NamedTuple):
-    """Where a tool's files are: its own directory, the directory around it, the boundary for links, and whether it is the home."""
+    """Where a tool's files are.
+
+    Its own directory, the directory around it, the boundary for links, and whether it is the home.
+    """
 
     tool: str
     directory: str
@@ -44,7 +47,9 @@ class Spot(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """One file of the tree: its text, or the physical file to copy (`copy`). `source` is the native file, for people to read.
+    """One file of the tree: its text, or the physical file to copy (`copy`).
+
+    `source` is the native file, for people to read.
 
     `exact`: the text is the native file's own, so that positions in it are positions there.
     """
@@ -58,7 +63,9 @@ class Carried(NamedTuple):
 
 
 class LeftBehind(NamedTuple):
-    """Something that does not become part of the tree, or not as it was: `path` is the native file, `said` a whole sentence's end.
+    """Something that does not become part of the tree, or not as it was.
+
+    `path` is the native file, `said` a whole sentence's end.
 
     `secret`: a literal value that was replaced by a reference. `skipped`: the file itself cannot be used. `named`: all else.
     """
@@ -70,7 +77,9 @@ class LeftBehind(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A tool's files as a tree: files by path, physical folders of copied ones by path, and what is left behind.
+    """A tool's files as a tree.
+
+    Files by path, physical folders of copied ones by path, and what is left behind.
 
     `agents`, `skills` and `servers` are the ids that it brings, for people to count.
     """

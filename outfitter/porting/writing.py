@@ -1,4 +1,7 @@
-"""Writing an import: each resource appears whole and at once, and what a killed import left is removed by the next."""
+"""Writing an import.
+
+Each resource appears whole and at once, and what a killed import left is removed by the next.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ class Written(NamedTuple):
 
 
 def standing(tree: str, paths: Iterable[str]) -> Standing:
-    """What a tree holds: every path, the bytes of those that `paths` would land on, and its links. Raises `OSError`."""
+    """What a tree holds: every path, the bytes of those that `paths` would land on, and its links.
+
+    Raises `OSError`.
+    """
     every: set[str] = set()
     linked: set[str] = set()
     for folder, folders, names in os.walk(tree):
@@ -56,7 +62,9 @@ def _bytes(place: str) -> bytes:
 
 
 def write_rows(tree: str, rows: Sequence[Row], progress: Progress) -> Written:
-    """Write the rows that are to be written. Raises `OSError`; whole resources written before it stay, nothing else does.
+    """Write the rows that are to be written.
+
+    Raises `OSError`; whole resources written before it stay, nothing else does.
 
     A tree that is not there is put in place at once. In one that is, a new agent or skill appears with all its files by one
     rename, and a changed file by another, if it still holds what the row says.
@@ -171,7 +179,10 @@ def last_import(state_root: str, tree: str) -> dict[str, Remembered]:
 
 
 def remember(state_root: str, home: str, tree: str, rows: Iterable[Row], before: Mapping[str, Remembered]) -> None:
-    """Keep what the source says now of everything that is in the tree, so that the next import can tell who changed what."""
+    """Keep what the source says now of everything that is in the tree.
+
+    So that the next import can tell who changed what.
+    """
     kept = dict(before)
     for row in rows:
         if row.fate in ("new", "update", "same", "kept"):

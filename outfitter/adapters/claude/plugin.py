@@ -75,7 +75,10 @@ def parts(composition: Composition, facts: Facts, inherited: bool) -> Parts:
 
 
 def native_directories(kind: str, facts: Facts) -> tuple[str, str]:
-    """Where the program itself finds skills, commands or agents: in the project, and in the user's own directory."""
+    """Where the program itself finds skills, commands or agents.
+
+    In the project, and in the user's own directory.
+    """
     return posixpath.join(facts.project_root, ".claude", kind), posixpath.join(facts.native, kind)
 
 
@@ -98,7 +101,10 @@ def copy_files(facts: Facts) -> tuple[str, ...]:
 
 
 def without_native_commands(composition: Composition, facts: Facts) -> Composition:
-    """The composition without commands that the program reads by itself: they lie in its own directory, or equal one there."""
+    """The composition without commands that the program reads by itself.
+
+    They lie in its own directory, or equal one there.
+    """
     places = native_directories("commands", facts)
 
     def is_native(command: Command) -> bool:
@@ -116,7 +122,10 @@ def native_subagent(subagent: Subagent, facts: Facts) -> bool:
 
 
 def _copies(composition: Composition, facts: Facts) -> dict[str, str]:
-    """Selected skill's folder → the program's own skill with the same manifest: an imported skill that was left where it was."""
+    """Selected skill's folder → the program's own skill with the same manifest.
+
+    An imported skill that was left where it was.
+    """
     found: dict[str, str] = {}
     for skill in composition.skills:
         for place in native_directories("skills", facts):
