@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Literal
@@ -23,6 +23,10 @@ from outfitter.railway import Terminated
 Where = Literal["before", "running", "ended", "saving"]
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 POLL_SECONDS = 0.05
+# The longest sleep between two looks at the harness: its end is seen even where no signal ever says so.
+LOOK_SECONDS = 1.0
+# What wakes the wait for the harness. A parent that blocked one of these hands its mask on to us.
+WAKING = (signal.SIGCHLD, signal.SIGTSTP, signal.SIGCONT)
 SAVING = "saving what this run wrote; a second signal leaves it to `outfitter recover`"
 LEFT = "interrupted while saving: what is left is kept, and `outfitter recover` saves it"
 
@@ -103,6 +107,7 @@ class Signals:
             restore.append(lambda: signal.set_wakeup_fd(before))
             for number, handler in self._while_running():
                 restore.append(partial(signal.signal, number, signal.signal(number, handler)))
+            restore.append(partial(signal.pthread_sigmask, signal.SIG_SETMASK, _unblocked(WAKING)))
             self._wakeup = reader
         except ValueError:
             self._wakeup = -1
@@ -120,11 +125,11 @@ class Signals:
             self.take()
 
     def wait(self, seconds: float | None) -> None:
-        """Until a signal arrives (the harness's end is one), or so many seconds passed."""
+        """Until a signal arrives (the harness's end is one), so many seconds passed, or it is time to look at the harness again."""
         if self._wakeup < 0:
             select.select((), (), (), POLL_SECONDS if seconds is None else min(seconds, POLL_SECONDS))
             return
-        select.select((self._wakeup,), (), (), seconds)
+        select.select((self._wakeup,), (), (), LOOK_SECONDS if seconds is None else min(seconds, LOOK_SECONDS))
         try:
             os.read(self._wakeup, 4096)
         except BlockingIOError:
@@ -162,6 +167,11 @@ class Signals:
             return
         self._tell(LEFT)
         os._exit(128 + number)
+
+
+def _unblocked(numbers: Iterable[signal.Signals]) -> set[int]:
+    """Unblock these signals in this thread; return the mask as it was."""
+    return set(signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers))
 
 
 SIGNALS = Signals()

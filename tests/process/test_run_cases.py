@@ -369,3 +369,31 @@ def test_pye_01_an_ascii_locale(machine):
     assert "n\\xf6tes" in done.err or "n\\udcc3\\udcb6tes" in done.err
     assert done.err.isascii()
     assert any("Grüße" in text for text in done.seen["texts"].values()) or "Gr" in json.dumps(done.seen["texts"])
+
+
+@pytest.mark.parametrize(
+    "blocked",
+    [{signal.SIGCHLD}, {signal.SIGTSTP, signal.SIGCONT}, signal.valid_signals()],
+    ids=["chld", "stops", "all"],
+)
+def test_an_inherited_mask_hangs_no_launch_and_stops_at_the_launcher(ready, blocked):
+    """A parent that waits for children with signals blocked hands its mask on."""
+    body = "import signal, sys; sys.exit(7 if not signal.pthread_sigmask(signal.SIG_BLOCK, ()) else 9)"
+    ready.put(ready.bin / "pi", f"#!/bin/sh\nexec {shlex.join([sys.executable, '-I', '-c', body])}\n", 0o755)
+    process = ready.start("run", "a", preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, blocked))
+    code, _, err = ended(process)
+    assert (code, err) == (7, "")
+
+
+def test_the_end_of_a_harness_is_seen_without_a_signal_that_says_so(ready, monkeypatch):
+    from outfitter.edges.signals import LOOK_SECONDS, Signals
+
+    signals = Signals()
+    with signals.running():
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        try:
+            before = time.monotonic()
+            signals.wait(None)
+            assert time.monotonic() - before < 10 * LOOK_SECONDS
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
