@@ -265,5 +265,5 @@ def test_an_index_that_names_no_absolute_place_is_as_good_as_lost(machine, durab
     machine.put(folder / ("a" * 12), "x")
     machine.put(folder / ("a" * 12 + ".json"), json.dumps({"durable": durable, "member": 7, "path": 1}))
     ended = machine.run("conflicts", "apply", "a" * 12)
-    assert (ended.code, "nobody knows where it belongs" in ended.err) == (1, True)
+    assert (ended.code, "so its destination is unknown" in ended.err) == (1, True)
     assert sorted(path.name for path in machine.project.iterdir()) == [".git"]

@@ -205,5 +205,5 @@ def test_a_local_catalog_below_the_home_is_kept_as_it_was_named(machine, where):
 
 def test_a_local_catalog_that_is_not_there_is_refused(machine):
     ended = machine.run(*YES, "claude")
-    assert (ended.code, "no directory" in ended.err, "--from claude" in ended.err) == (2, True, True)
+    assert (ended.code, "is not a directory" in ended.err, "--from claude" in ended.err) == (2, True, True)
     assert not (machine.home / ".agents").exists()
