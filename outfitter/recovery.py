@@ -1,5 +1,6 @@
 """Finishing what a killed launcher left: save what can be saved, then remove (spec/50, "The launcher killed outright")."""
 
+import posixpath
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
@@ -90,7 +91,8 @@ def _finish(host: Host, record: Record, token: Token) -> Effect[Recovered]:
 def _tidy(host: Host, record: Record) -> None:
     """Take away the temporaries that the killed launcher left beside durable files; those of live launchers stay."""
     places = [state.durable for state in record.states]
-    places += [bridge.durable for bridge in record.bridges]
+    for bridge in record.bridges:
+        places += [posixpath.join(bridge.durable, member) for member in bridge.members] or [bridge.durable]
     for durable in dict.fromkeys(places):
         if durable:
             _quietly(partial(host.durable.tidy, durable))

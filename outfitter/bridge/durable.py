@@ -159,6 +159,7 @@ class _DurableWriter:
     ) -> _Begun | WriteFailure:
         """Write the temporary, without flushing it yet."""
         real = os.path.realpath(target)
+        self.tidy(real)
         try:
             patience = 0.0 if os.path.dirname(real) in self._held else LOCK_SECONDS
             file = AtomicFile(real, self._flush, patience)

@@ -17,6 +17,8 @@ from outfitter.host import Durable, DurableState, Replacement, Unsaved, WriteFai
 from outfitter.model.errors import EffectFailed, UsageError
 from outfitter.railway import effect_error
 from outfitter.render import one_line
+from outfitter.run.layout import journal_directory
+from outfitter.run.pending_writes import pending_write
 
 SUMMARY = "Contents that could not become durable, kept until you take or drop them."
 EXAMPLES = (
@@ -158,7 +160,9 @@ def _apply(context: Context, entry: Conflict, as_json: bool) -> int:
             reason = f"replaced by {entry.id}"
             unsaved = Unsaved(entry.run_id, entry.path, reason, entry.durable, entry.credential, entry.member)
             instead = durable.keep(seen.path, unsaved)
-        failure = _put(durable, entry, seen, content) or durable.flush()
+        place = os.path.dirname(os.path.realpath(entry.durable))
+        with pending_write(journal_directory(context.ambient), context.ambient.home, place):
+            failure = _put(durable, entry, seen, content) or durable.flush()
     except OSError as error:
         return context.fail(effect_error("apply", error)._replace(path=entry.durable), as_json)
     if failure:

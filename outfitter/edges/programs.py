@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from blake3 import blake3
@@ -15,6 +16,7 @@ from outfitter.edges.signals import SIGNALS
 from outfitter.fs import make_cache, write_atomic
 from outfitter.model.errors import HarnessUnavailable, os_error_text
 from outfitter.railway import Outcome, Terminated
+from outfitter.run.layout import PROBE_PREFIX
 
 PROBE_SECONDS = 10.0
 PROBE_BYTES = 1 << 20
@@ -149,7 +151,11 @@ def ask_program(executable: str, arguments: tuple[str, ...], env: Mapping[str, s
     import subprocess
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="outfitter-probe-") as scratch, tempfile.TemporaryFile() as output:
+    from outfitter.edges.environment import temp_root
+
+    # A directory that is named is not first tried out with a file, which a kill would leave.
+    root = temp_root(env)
+    with _scratch(root) as scratch, tempfile.TemporaryFile(dir=root) as output:
         child = subprocess.Popen(
             [executable, *arguments],
             stdin=subprocess.DEVNULL,
@@ -164,6 +170,29 @@ def ask_program(executable: str, arguments: tuple[str, ...], env: Mapping[str, s
             _end_group(child)
         output.seek(0)
         return output.read(PROBE_BYTES).decode("utf-8", "replace"), whole
+
+
+@contextmanager
+def _scratch(root: str) -> Iterator[str]:
+    """Make a directory that is locked while in use, and remove it; the sweep removes unlocked ones."""
+    import shutil
+    import tempfile
+
+    from outfitter.atomic import hold
+
+    path = tempfile.mkdtemp(prefix=PROBE_PREFIX, dir=root)
+    directory = -1
+    try:
+        with suppress(OSError):
+            directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            hold(directory)
+        # Until it was locked, a sweep could take it away.
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if directory >= 0:
+            os.close(directory)
 
 
 def _wait(child: Any) -> bool:

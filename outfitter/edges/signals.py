@@ -1,4 +1,4 @@
-"""What the launcher does with a signal, by where the launch stands (spec/50, "Interruption, crash, recovery").
+"""What the launcher does with a signal at each point of a launch (spec/50, "Interruption").
 
 - before: it is noted, and ends the launch at the next stage;
 - running: it is noted, and the wait for the harness forwards it or not;

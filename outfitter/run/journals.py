@@ -17,6 +17,7 @@ from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
 from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
+from outfitter.run.pending_writes import tidy_noted
 from outfitter.run.record import decode
 
 JOURNAL_LIMIT = 64 * 1024 * 1024
@@ -44,8 +45,9 @@ def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
 
 
 def _tidy(ambient: Ambient) -> None:
-    """Remove temporaries of journals that are older than any launcher needs to write one."""
+    """Remove temporaries of journals an hour old, and those of durable files that notes name."""
     place = journal_directory(ambient)
+    tidy_noted(place)
     for name in os.listdir(place):
         if name.startswith(".") and name.endswith(".tmp"):
             try:

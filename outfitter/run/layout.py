@@ -9,6 +9,8 @@ LOCK = "lock"
 # The marker is written under this name and then renamed, so that a lock file is never seen half written.
 LOCK_BEFORE = ".lock.new"
 PREFIX = "outfitter-"
+# A directory given to a program that is asked for its help.
+PROBE_PREFIX = "outfitter-probe-"
 WEEK_NS = 7 * 86_400 * 1_000_000_000
 
 

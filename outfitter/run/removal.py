@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import stat
 import sys
 import time
@@ -17,8 +18,10 @@ from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
 from outfitter.model.wording import listed
 from outfitter.run.journals import drop, read_all
-from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, removed_log
+from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, PROBE_PREFIX, WEEK_NS, removed_log
 
+# As `tempfile` makes them; a run directory's name has two more parts.
+_PROBE = re.compile(re.escape(PROBE_PREFIX) + r"[a-z0-9_]{8}")
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -323,16 +326,33 @@ class _Pass:
 
 
 def sweep(ambient: Ambient, roots: Iterable[str], now_ns: int) -> None:
-    """Remove those of `roots` that have our marker, are not locked, and hold nothing younger than a week."""
+    """Remove those of `roots` that have our marker, are not locked, and hold nothing younger than a week.
+
+    The directory of a probe has no marker and no use once its launcher is dead: it goes at once.
+    """
     records = [found.record for found in read_all(ambient) if found.record is not None]
     by_root = {record.root: record for record in records}
     for root in roots:
         record = by_root.get(root)
-        if record is None or record.phase != "unsaved":
+        if _PROBE.fullmatch(os.path.basename(root)):
+            with suppress(OSError):
+                _sweep_probe(ambient, root)
+        elif record is None or record.phase != "unsaved":
             try:
                 _sweep_one(ambient, root, now_ns, record)
             except OSError:
                 continue
+
+
+def _sweep_probe(ambient: Ambient, root: str) -> None:
+    directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        at = os.fstat(directory)
+        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if at.st_uid == ambient.uid:
+            remove_tree(root, at.st_dev, at.st_ino)
+    finally:
+        os.close(directory)
 
 
 def _sweep_one(ambient: Ambient, root: str, now_ns: int, record: Record | None) -> None:

@@ -18,7 +18,17 @@ from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Row
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
-from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, PREFIX, WEEK_NS, Lock, journal_directory, removed_log
+from outfitter.run.layout import (
+    LOCK,
+    LOCK_BEFORE,
+    MARKER,
+    PREFIX,
+    PROBE_PREFIX,
+    WEEK_NS,
+    Lock,
+    journal_directory,
+    removed_log,
+)
 from outfitter.run.record import encode
 
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
@@ -45,7 +55,7 @@ class RunDirectories:
 
     def open(self, root: str) -> tuple[Token, int, int]:
         """Make the run directory and take its lock."""
-        return _open(root)
+        return _open(self._ambient, root)
 
     def journal(self, record: Record) -> tuple[Notice, ...]:
         """Replace the journal; a state directory that cannot be written is a notice."""
@@ -105,8 +115,11 @@ def _name(ambient: Ambient, agent: str, harness: str) -> tuple[str, str]:
     return f"{started}-{token}", os.path.join(ambient.temp_root, f"{PREFIX}{safe}-{harness}-{token}")
 
 
-def _open(root: str) -> tuple[Token, int, int]:
-    """Make the directory and take its lock; again if recovery in another launch removed it while empty."""
+def _open(ambient: Ambient, root: str) -> tuple[Token, int, int]:
+    """Make the directory and take its lock; again if recovery in another launch removed it while empty.
+
+    If the lock cannot be made, the directory is removed.
+    """
     for attempt in range(_ATTEMPTS):
         _make_root(root)
         try:
@@ -114,6 +127,10 @@ def _open(root: str) -> tuple[Token, int, int]:
         except FileNotFoundError:
             if attempt == _ATTEMPTS - 1:
                 raise
+        except OSError:
+            with suppress(OSError):
+                _remove(ambient, root, 0, 0)
+            raise
     raise AssertionError("unreachable")
 
 
@@ -217,7 +234,7 @@ def _stale(ambient: Ambient) -> Iterable[tuple[Record, Token]]:
         names = os.listdir(journal_directory(ambient))
     except OSError:
         return ()
-    if not any(name.endswith((".json", ".tmp")) for name in names):
+    if not any(name.endswith((".json", ".tmp", ".write")) for name in names):
         return ()
     from outfitter.run.journals import stale
 
@@ -253,7 +270,8 @@ def _sweep(ambient: Ambient, now_ns: int) -> tuple[Notice, ...]:
             for entry in entries:
                 if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
                     at = entry.stat(follow_symlinks=False)
-                    if at.st_uid == ambient.uid and at.st_mtime_ns <= now_ns - WEEK_NS:
+                    old_enough = at.st_mtime_ns <= now_ns - WEEK_NS or entry.name.startswith(PROBE_PREFIX)
+                    if at.st_uid == ambient.uid and old_enough:
                         old.append(entry.path)
     except OSError:
         pass

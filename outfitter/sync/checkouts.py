@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, NamedTuple
 
 from outfitter.fs import make_cache, read_document, write_atomic
@@ -106,6 +106,10 @@ def _current(folder: str) -> str:
 
 def _remove_old(folder: str) -> None:
     """Remove what a killed sync left, and all but the newest revisions; call it with the lock held."""
+    for name in os.listdir(folder):
+        if name.startswith(".checkout-") or (name.startswith(".") and name.endswith(".tmp")):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
     current = _current(folder)
     revisions = os.path.join(folder, "revisions")
     names = sorted(

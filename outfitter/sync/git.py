@@ -1,6 +1,6 @@
 """The user's own `git` fetches catalogs, with their credentials and proxies (spec/10).
 
-A catalog is data: no hook of it or of a template runs, and no transport that is a command.
+A catalog is data: no hook of it or of a template runs, and git may use the five transports in `TRANSPORTS` only.
 """
 
 import os
@@ -26,12 +26,12 @@ GUARDS = (
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
-    "protocol.ext.allow=never",
-    "-c",
     "advice.detachedHead=false",
     "-c",
     "gc.auto=0",
 )
+# Any other `<name>::` address would start a program `git-remote-<name>`.
+TRANSPORTS = ("http", "https", "ssh", "git", "file")
 SECONDS = 300
 # Git's advice after any failed fetch; the lines before it tell the reason.
 GENERAL = "Could not read from remote repository"
@@ -60,6 +60,8 @@ def fetch(uri: str, ref: str, target: str, env: Mapping[str, str], *, interactiv
     code, output = git("init", "--quiet", "--template=")
     if code:
         return Fetched("", _reason(output))
+    _, rules = git("config", "-z", "--get-regexp", r"^protocol\.")
+    git_env["GIT_ALLOW_PROTOCOL"] = ":".join(_transports(rules, env))
     code, output = git("fetch", "--quiet", "--depth=1", "--no-tags", "--", uri, ref or "HEAD")
     if code and re.fullmatch(r"[0-9a-f]{7,64}", ref):
         # Many servers refuse to send a single commit by its id: fetch all branches and tags, and look it up there.
@@ -87,6 +89,20 @@ def _environment(env: Mapping[str, str], interactive: bool) -> dict[str, str]:
         "LC_ALL": "C",
         **({} if interactive else {"GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never"}),
     }
+
+
+def _transports(rules: str, env: Mapping[str, str]) -> list[str]:
+    """Return those of `TRANSPORTS` that the user has not forbidden.
+
+    `rules` is what `git config -z` prints of the user's `protocol.*`: a key, a newline and a value, each pair ended by NUL.
+    """
+    values = dict(rule.lower().split("\n", 1) for rule in rules.split("\0") if "\n" in rule)
+    forbidden = ("never", "user") if env.get("GIT_PROTOCOL_FROM_USER") in ("0", "false") else ("never",)
+    listed = env["GIT_ALLOW_PROTOCOL"].split(":") if "GIT_ALLOW_PROTOCOL" in env else TRANSPORTS
+    general = values.get("protocol.allow", "")
+    return [
+        name for name in TRANSPORTS if name in listed and values.get(f"protocol.{name}.allow", general) not in forbidden
+    ]
 
 
 def _run(command: list[str], env: dict[str, str]) -> tuple[int, str]:

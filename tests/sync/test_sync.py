@@ -248,6 +248,44 @@ def test_an_address_that_is_a_command_is_refused(machine, uri):
     assert sync(machine)[1][0]["status"] == "failed"
 
 
+@pytest.mark.parametrize("uri", ["evil::x", "EVIL::x", "fd::0", "evil://host/x"])
+def test_no_address_starts_a_transport_helper(machine, uri):
+    for name in ("evil", "EVIL"):
+        machine.put(machine.bin / f"git-remote-{name}", f"#!/bin/sh\ntouch {machine.top}/ran\nexit 1\n", 0o755)
+    sources(machine, {"uri": uri, "path": ".agents"})
+    _, (row,), _ = sync(machine)
+    assert (row["status"], "not allowed" in row["reason"]) == ("failed", True)
+    assert not (machine.top / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("rule", "env", "status"),
+    [
+        ("[protocol]\nallow = never", {}, "failed"),
+        ('[protocol "file"]\nallow = NEVER', {}, "failed"),
+        ('[protocol]\nallow = never\n[protocol "file"]\nallow = always', {}, "updated"),
+        ('[protocol "file"]\nallow = user', {"GIT_PROTOCOL_FROM_USER": "0"}, "failed"),
+        ("", {"GIT_ALLOW_PROTOCOL": "https:ssh"}, "failed"),
+        ("", {"GIT_ALLOW_PROTOCOL": ""}, "failed"),
+        ("", {"GIT_ALLOW_PROTOCOL": "file"}, "updated"),
+    ],
+)
+def test_a_stricter_rule_of_the_users_own_git_holds(machine, catalog, rule, env, status):
+    machine.put(machine.home / ".gitconfig", rule)
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    assert sync(machine, **env)[1][0]["status"] == status
+
+
+def test_what_a_killed_sync_left_beside_the_checkout_goes_at_the_next(machine, catalog):
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    sync(machine)
+    (place,) = (machine.home / ".agents/cache/sources").iterdir()
+    (place / ".checkout-0123456789ab").symlink_to("revisions/x")
+    (place / ".0123456789ab.tmp").touch()
+    sync(machine)
+    assert sorted(path.name for path in place.iterdir()) == ["checkout", "lock", "revisions", "state.json"]
+
+
 def test_no_hook_of_a_catalog_and_no_variable_of_another_repository_acts(machine, catalog, tmp_path):
     sources(machine, {"uri": catalog.uri, "path": ".agents"})
     code, _, _ = sync(
