@@ -10,7 +10,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from outfitter.fs import NEW, NO_HARD_LINKS, NOT_REGULAR, READ, digest_of, is_temporary, temporary_name
+from outfitter.fs import (
+    NEW,
+    NO_HARD_LINKS,
+    NOT_REGULAR,
+    READ,
+    digest_of,
+    give_to_owner_of,
+    is_temporary,
+    temporary_name,
+)
 from outfitter.model.outcome import GRANULARITY_NS
 
 LOCK_SECONDS, _POLL_S = 10.0, 0.01
@@ -65,7 +74,9 @@ class AtomicFile:
             self._temporary = temporary_name()
             self.descriptor = os.open(self._temporary, NEW, 0o600, dir_fd=self._directory)
             hold(self.descriptor)
-        if existing and (existing.st_uid, existing.st_gid) != (os.geteuid(), os.getegid()):
+        if existing is None:
+            give_to_owner_of(self._directory, self.descriptor)
+        elif (existing.st_uid, existing.st_gid) != (os.geteuid(), os.getegid()):
             with suppress(OSError):
                 os.fchown(self.descriptor, existing.st_uid, existing.st_gid)
         kept = stat.S_IMODE(existing.st_mode) & 0o777 if existing else fresh
@@ -213,10 +224,14 @@ def open_directory(path: str, flush: Callable[[int], None]) -> int:
     try:
         while missing:
             name = missing.pop()
+            made = False
             with suppress(FileExistsError):
                 os.mkdir(name, 0o700, dir_fd=handle)
+                made = True
                 _flush_directory(handle, flush)
             inner = os.open(name, flags | os.O_NOFOLLOW, dir_fd=handle)
+            if made:
+                give_to_owner_of(handle, inner)
             os.close(handle)
             handle = inner
     except OSError:

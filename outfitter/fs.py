@@ -50,9 +50,25 @@ def make_directories(path: str, home: str) -> None:
     for part in reversed(missing):
         try:
             os.mkdir(part, 0o700)
+            give_to_owner_of(os.path.dirname(part), part)
         except FileExistsError:
             if not os.path.isdir(part):
                 raise NotADirectoryError(errno.ENOTDIR, "not a directory", part) from None
+
+
+def give_to_owner_of(directory: str | int, *new: str | int) -> None:
+    """Give what root made in somebody else's directory to that user (ruling: what is made in a home belongs to its user).
+
+    Paths or open descriptors; the last part of a path is not followed. A file system without owners is left as it is.
+    """
+    if os.geteuid() != 0:
+        return
+    status = os.stat(directory)
+    if status.st_uid == 0:
+        return
+    for made in new:
+        with suppress(OSError):
+            os.chown(made, status.st_uid, status.st_gid, follow_symlinks=isinstance(made, int))
 
 
 def make_cache(path: str, cache: str) -> None:
@@ -200,6 +216,7 @@ def write_atomic(
         try:
             if exact_mode:
                 os.fchmod(descriptor, mode)
+            give_to_owner_of(_directory_of(path, directory), descriptor)
             for part in (data,) if isinstance(data, bytes) else data:
                 write_whole(descriptor, part)
             if sync:
@@ -216,6 +233,10 @@ def write_atomic(
         raise
 
 
+def _directory_of(path: str, directory: int | None) -> str | int:
+    return directory if directory is not None else os.path.dirname(path) or "."
+
+
 def _claim(name: str, path: str, directory: int | None) -> None:
     """Rename to a name that must not exist; without hard links, an empty file claims the name first."""
     try:
@@ -230,7 +251,9 @@ def _claim(name: str, path: str, directory: int | None) -> None:
 
 def create(path: str) -> IO[bytes]:
     """Return a new file, open for writing. Raises `FileExistsError` where anything is at the path."""
-    return os.fdopen(os.open(path, NEW, 0o600), "wb")
+    descriptor = os.open(path, NEW, 0o600)
+    give_to_owner_of(os.path.dirname(path) or ".", descriptor)
+    return os.fdopen(descriptor, "wb")
 
 
 def flush(file: IO[bytes]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from blake3 import blake3
 
 from outfitter.atomic import AtomicFile, hold, open_directory
-from outfitter.fs import NEW, copy_bytes, open_regular, temporary_name, write_atomic
+from outfitter.fs import NEW, copy_bytes, give_to_owner_of, open_regular, temporary_name, write_atomic
 from outfitter.host import Unsaved
 
 _CONTENT = re.compile(r"[0-9a-f]{12}")
@@ -60,6 +60,7 @@ def _store_content(directory: int, source: str, unsaved: Unsaved, flush: Callabl
         try:
             hold(out)
             os.fchmod(out, 0o600)
+            give_to_owner_of(directory, out)
             digest = copy_bytes(descriptor, out, status.st_size)
             flush(out)
         finally:

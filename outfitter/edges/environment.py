@@ -30,7 +30,18 @@ def ambient(env: Mapping[str, str], anywhere: bool = False) -> Ambient:
         now_ns=time.time_ns(),
         uid=os.getuid(),
         platform=sys.platform,
+        umask=keep_owner_bits(),
     )
+
+
+def keep_owner_bits() -> int:
+    """Keep the umask from taking the owner's own bits of what this process makes; return the umask it was given.
+
+    Services that write secrets run with 0177: every private directory that we made would be one that nobody can enter.
+    """
+    given = os.umask(0o077)
+    os.umask(given & ~0o700)
+    return given
 
 
 def home_directory(env: Mapping[str, str]) -> str:

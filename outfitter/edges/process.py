@@ -31,10 +31,14 @@ class Harnesses:
     """`Processes` over the environment that this process was given."""
 
     def __init__(
-        self, env: Mapping[str, str], signals: Signals = SIGNALS, clock: Callable[[], float] = time.monotonic
+        self,
+        env: Mapping[str, str],
+        umask: int = 0o022,
+        signals: Signals = SIGNALS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` gives seconds."""
-        self._env, self._signals, self._clock = env, signals, clock
+        """`umask` is the harness's. `clock` gives seconds."""
+        self._env, self._umask, self._signals, self._clock = env, umask, signals, clock
 
     def run(self, plan: LaunchPlan, token: Token, meanwhile: Callable[[], None]) -> Outcome[ChildExit]:
         """Run the harness to its end.
@@ -48,7 +52,7 @@ class Harnesses:
         modes, blocking = tty.save_modes(), _blocking()
         with signals.running():
             try:
-                child = _spawn(plan, token.descriptor, self._env)
+                child = _spawn(plan, token.descriptor, self._env, self._umask)
             except ValueError as error:
                 return Failure(
                     EffectFailed("start the harness", plan.executable, f"invalid argument or variable: {error}")
@@ -86,10 +90,11 @@ def _until_it_ends(meanwhile: Callable[[], None]) -> Iterator[None]:
         raise found
 
 
-def _spawn(plan: LaunchPlan, lock: int, env: Mapping[str, str]) -> int:
+def _spawn(plan: LaunchPlan, lock: int, env: Mapping[str, str], umask: int) -> int:
     surroundings = {name: value for name, value in env.items() if name not in plan.env_unset} | dict(plan.env_set)
     inherited = os.get_inheritable(lock)
     os.set_inheritable(lock, True)
+    ours = os.umask(umask)
     try:
         return os.posix_spawn(
             path_bytes(plan.executable),
@@ -99,6 +104,7 @@ def _spawn(plan: LaunchPlan, lock: int, env: Mapping[str, str]) -> int:
             setsigdef=DEFAULTED,
         )
     finally:
+        os.umask(ours)
         os.set_inheritable(lock, inherited)
 
 

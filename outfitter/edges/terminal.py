@@ -9,7 +9,7 @@ from collections.abc import Callable
 from outfitter.edges import tty
 from outfitter.edges.console import Console
 from outfitter.edges.signals import SIGNALS, Signals
-from outfitter.fs import make_directories
+from outfitter.fs import give_to_owner_of, make_directories
 from outfitter.host import Answer, Progress
 from outfitter.model.request import Ambient, Notice
 from outfitter.railway import Terminated
@@ -45,6 +45,7 @@ class RunLog:
         except OSError:
             return
         try:
+            give_to_owner_of(self._directory, file)
             os.write(file, (text + "\n").encode("utf-8", "surrogateescape"))
         except OSError:
             return

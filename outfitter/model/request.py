@@ -54,7 +54,7 @@ class Ambient(Value):
     """The machine as this launch sees it; read once at the edge, so that everything after is a function of it.
 
     All paths are absolute `str` (surrogateescape for names that are not UTF-8). `cwd` and `temp_root` are physical
-    (links resolved). `now_ns` is the wall clock at the start, in nanoseconds.
+    (links resolved). `now_ns` is the wall clock at the start, in nanoseconds. `umask` is the one that the harness gets back.
     """
 
     cwd: str
@@ -68,6 +68,7 @@ class Ambient(Value):
     now_ns: int
     uid: int
     platform: str
+    umask: int = 0o022
 
 
 @frozen(eq=False, repr=False)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
+from outfitter.fs import give_to_owner_of
 from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
@@ -155,6 +156,7 @@ def note_removed(log: str, root: str) -> None:
     with suppress(OSError):
         descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
+            give_to_owner_of(os.path.dirname(log), descriptor)
             os.write(descriptor, line)
             size = os.fstat(descriptor).st_size
             if size > _LOG_LIMIT:
