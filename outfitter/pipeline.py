@@ -39,7 +39,7 @@ def prepare(host: Host, request: Request) -> Effect[Prepared]:
         for settings in step(merge_settings, layers)
         for adapter in step(choose_harness, settings, request)
         for composition in step(compose, layers, settings, request)
-        for site in step(survey, host.sources, host.runs, adapter, settings, composition, request)
+        for site in step(survey, host.sources, host.runs, adapter, settings, request)
         for strategies in step(resolve_strategies, adapter, settings, site.facts, request)
         for plan in step(plan_projection, adapter, settings, composition, strategies, site.facts, request)
         for prepared in step(reject_warnings, Prepared(request, settings, composition, site, plan, roots(layers)))

@@ -10,16 +10,13 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from functools import partial
 
 from attrs import evolve
 from returns.result import Failure, Success
 
 from outfitter.adapters import NAMES, Adapter, FactsRequest, adapter
-from outfitter.adapters.controls import effective_controls
 from outfitter.host import Runs, Sources
-from outfitter.model.composition import Composition
-from outfitter.model.errors import HarnessUnavailable, LaunchError, UsageError, os_error_text
+from outfitter.model.errors import UsageError, os_error_text
 from outfitter.model.projection import Facts, Site
 from outfitter.model.request import Ambient, Notice, Request, resolved
 from outfitter.model.settings import Settings
@@ -46,12 +43,10 @@ def choose_harness(settings: Settings, request: Request) -> Outcome[Adapter]:
     return Success(adapter(name))
 
 
-def survey(
-    sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, composition: Composition, request: Request
-) -> Effect[Site]:
+def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, request: Request) -> Effect[Site]:
     """The harness's program, its native directory, and the files its adapter wants; and where the run will live.
 
-    The program is looked up, and asked, with the PATH that it will have itself (spec/40): the agent's where its controls set one.
+    The program is looked up, and asked, with the PATH of the user's own environment, whatever an agent sets for the child.
     Errors: `HarnessUnavailable` before anything is made; `EffectFailed` where a native file cannot be read.
     """
     ambient = request.ambient
@@ -73,18 +68,8 @@ def survey(
         )
         return Success(Site(run_id, root, _further(sources, adapter, request, settings, facts)))
 
-    own = effective_controls(composition, adapter.id).environment.get("PATH")
-    path = ambient.env.get("PATH", "") if own is None else own
-    explained = partial(_elsewhere, composition.agent if own is not None else "")
-    return attempt("look at the machine", lambda: sources.find_harness(adapter.command, path).alt(explained).bind(look))
-
-
-def _elsewhere(agent: str, error: LaunchError) -> LaunchError:
-    """A harness not found on a PATH that `agent` sets ("" for none): the user's own shell may well find it."""
-    if not agent or not isinstance(error, HarnessUnavailable) or error.found:
-        return error
-    reason = f"not found on the PATH that agent {agent} sets in controls.environment"
-    return error._replace(reason=reason, hint=f"add its directory to that PATH, or {error.hint}")
+    path = ambient.env.get("PATH", "")
+    return attempt("look at the machine", lambda: sources.find_harness(adapter.command, path).bind(look))
 
 
 def _further(sources: Sources, adapter: Adapter, request: Request, settings: Settings, facts: Facts) -> Facts:

@@ -80,7 +80,7 @@ def registry_of(reader: TreeReader) -> models.Registry:
 
 
 def _composed(reader: TreeReader, settings: Settings, found: Closure, env: Mapping[str, str]) -> Outcome[Composition]:
-    registry = registry_of(reader)
+    registry = reader.cached("granted registry", lambda: models.withheld(registry_of(reader), reader.trees, settings))
     selected = server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
     extensions, wrong, extension_digests = extension_files(reader, found.chosen)
     problems = tuple(dict.fromkeys((*found.problems, *registry.problems, *selected.problems, *wrong)))
@@ -117,6 +117,7 @@ def _composed(reader: TreeReader, settings: Settings, found: Closure, env: Mappi
             servers=selected.servers,
             model=choices[0].target,
             registry={"providers": registry.providers} if registry.configured else {},
+            foreign_hosts=registry.hosts,
             thinking=found.chosen.thinking,
             tools=found.chosen.tools,
             extensions=extensions,
@@ -143,7 +144,7 @@ def _composed(reader: TreeReader, settings: Settings, found: Closure, env: Mappi
 
     words = (found.chosen.model, *(sub.chosen.model for sub in found.subagents))
     names = (last.id, *(sub.agent.id for sub in found.subagents))
-    return _selections(words, names, registry, settings, child).map(finished)
+    return _selections(words, names, registry, child).map(finished)
 
 
 def _unsynchronized(reader: TreeReader, notices: tuple[Notice, ...]) -> CompositionFailed | None:
@@ -158,12 +159,11 @@ def _selections(
     words: tuple[str, ...],
     names: tuple[str, ...],
     registry: models.Registry,
-    settings: Settings,
     env: Mapping[str, str],
 ) -> Outcome[tuple[models.ModelSelection, ...]]:
     total: Outcome[tuple[models.ModelSelection, ...]] = Success(())
     for word, name in zip(words, names, strict=True):
-        choice = models.select(word or None, registry, settings, env, name)
+        choice = models.select(word or None, registry, env, name)
         total = total.bind(lambda done, choice=choice: choice.map(lambda one: (*done, one)))  # type: ignore[misc]
     return total
 

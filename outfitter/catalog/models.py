@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 
 from outfitter.model.composition import ModelTarget
 from outfitter.model.errors import CompositionFailed
-from outfitter.model.layers import Document, Layer
+from outfitter.model.layers import HOME_KINDS, Document, Layer
 from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.settings import KeyPath, Settings
 from outfitter.model.value import NamedTuple
@@ -24,7 +24,7 @@ UNSET = ("", "inherit", "default")
 SHOWN = 12
 
 
-class Exposure(NamedTuple):
+class HostExposure(NamedTuple):
     """A variable that a project's or a catalog's provider would send to a host, and the file that says so."""
 
     variable: str
@@ -39,13 +39,16 @@ class Registry(NamedTuple):
     `apiKey` is `$NAME`, `models` a list; unknown keys are kept.
 
     `configured`: some layer has a registry, so that `provider/model` must exist in it. `layers` names the winning layer of
-    each provider `p` and model `p/m`. `problems` are refusals: a composition with any of them fails.
+    each provider `p` and model `p/m`. `problems` are refusals: a composition with any of them fails. `withheld()` fills
+    `withheld` and `hosts`.
     """
 
     providers: Mapping[str, Mapping[str, Any]]
     configured: bool
     layers: Mapping[str, str]
-    exposures: tuple[Exposure, ...] = ()
+    exposures: tuple[HostExposure, ...] = ()
+    withheld: frozenset[str] = frozenset()
+    hosts: Mapping[str, str] = {}
     notices: tuple[Notice, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -97,37 +100,35 @@ def registry(layers: Sequence[Layer]) -> Registry:
         configured,
         {name: label for owner, provider in found.items() for name, label in _owners(owner, provider)},
         tuple(dict.fromkeys(one for name, provider in found.items() for one in _exposures(name, provider))),
-        tuple(notices),
-        tuple(dict.fromkeys(problems)),
+        notices=tuple(notices),
+        problems=tuple(dict.fromkeys(problems)),
     )
 
 
-def select(
-    word: str | None, registry: Registry, settings: Settings, env: Mapping[str, str], agent: str = ""
-) -> Outcome[ModelSelection]:
+def select(word: str | None, registry: Registry, env: Mapping[str, str], agent: str = "") -> Outcome[ModelSelection]:
     """Resolve `model: word` (006.9.1).
 
     It is nothing, a native name, a target of the registry, or `provider/model` split.
 
-    `env` is the environment the child will have; `agent` is named in errors. The notices name every host that a provider of
-    a project or a catalog would send a variable to. Errors: `CompositionFailed` for a provider or model that the registry
+    `env` is the environment the child will have; `agent` is named in errors. A model of a withheld provider selects nothing,
+    with a warning. Errors: `CompositionFailed` for a provider or model that the registry
     lacks, one without `api` or `baseUrl`, and a credential variable that is unset or empty.
     """
-    notices = _untrusted(registry, settings)
     name = (word or "").strip()
     provider, slash, model = name.partition("/")
     if name.lower() in UNSET:
-        return Success(ModelSelection(None, notices))
+        return Success(ModelSelection(None))
     known = any(one["id"] == model for one in registry.providers.get(provider, {}).get("models", ()))
     if not slash or (" " in name and not known):
-        return Success(ModelSelection(ModelTarget("native", name), notices))
+        return Success(ModelSelection(ModelTarget("native", name)))
     if not provider or not model:
         return Failure(CompositionFailed(f"agent {agent}: model {name!r} is not of the form provider/model"))
+    if provider in registry.withheld:
+        text = f"agent {agent}: model {name!r} is left out with its provider; the harness uses its own default"
+        return Success(ModelSelection(None, (Notice("warning", "model-withheld", text),)))
     if not registry.configured:
-        return Success(ModelSelection(ModelTarget("split", model, provider), notices))
-    return _target(registry, provider, model, env, f"agent {agent}: model {name!r}").map(
-        lambda target: ModelSelection(target, notices)
-    )
+        return Success(ModelSelection(ModelTarget("split", model, provider)))
+    return _target(registry, provider, model, env, f"agent {agent}: model {name!r}").map(ModelSelection)
 
 
 def _target(registry: Registry, provider: str, model: str, env: Mapping[str, str], who: str) -> Outcome[ModelTarget]:
@@ -231,37 +232,62 @@ def _owners(name: str, provider: _Provider) -> Iterator[tuple[str, str]]:
         yield f"{name}/{model}", field.layer.label
 
 
-def _exposures(name: str, provider: _Provider) -> Iterator[Exposure]:
+def _exposures(name: str, provider: _Provider) -> Iterator[HostExposure]:
     """Yield each variable with each host that it would go to (spec/10).
 
-    Only where a layer other than the home's has a say in either.
+    Only where a layer other than the home's has a say in either. A host that would get no variable is there once, with the variable "": a harness may have a login of that name.
     """
-    from outfitter.catalog.model_rules import host, is_loopback, variables
+    from outfitter.catalog.model_rules import addresses, decides, host, is_loopback, variables
 
-    deciding = [field for key, field in provider.fields.items() if key in ("baseUrl", "apiKey", "headers")]
     fields = {key: field.value for key, field in provider.fields.items()}
+    deciding = [field for key, field in provider.fields.items() if decides(key, field.value)]
     for definition, own in ((fields, None), *((field.value, field) for field in provider.models.values())):
-        url = definition.get("baseUrl", fields.get("baseUrl"))
-        says = [*deciding, *([own] if own and {"baseUrl", "apiKey", "headers"} & set(definition) else [])]
-        foreign = next((field for field in says if field.layer.kind != "home"), None)
-        if not isinstance(url, str) or foreign is None or is_loopback(host(url)):
+        says = [*deciding, *([own] if own and any(decides(key, value) for key, value in own.value.items()) else [])]
+        foreign = next((field for field in says if field.layer.kind not in HOME_KINDS), None)
+        if foreign is None:
             continue
-        for variable in dict.fromkeys((*variables(fields), *variables(definition))):
-            yield Exposure(variable, host(url), foreign.document.path, name)
+        sent = tuple(dict.fromkeys((*variables(fields), *variables(definition)))) or ("",)
+        for place in dict.fromkeys(map(host, (*addresses(definition), *addresses(fields)))):
+            if not is_loopback(place):
+                yield from (HostExposure(variable, place, foreign.document.path, name) for variable in sent)
 
 
-def _untrusted(registry: Registry, settings: Settings) -> tuple[Notice, ...]:
+def withheld(registry: Registry, layers: Sequence[Layer], settings: Settings) -> Registry:
+    """Leave out each provider that would send a variable to a host that the home does not trust (006.9.7).
+
+    Where the home's own files define such a provider, that definition counts instead. `hosts` names the host of each provider
+    that stays and sends no variable to it: it must not get a login that a harness has stored under its name.
+    """
     listed = settings.values.get("trusted_hosts")
     trusted = {str(one).strip().lower() for one in listed} if isinstance(listed, list) else set()
-    return tuple(
-        Notice(
-            "warning",
-            "model-host",
-            f"{one.path}: provider {one.provider!r} sends ${one.variable} to {one.host}",
-            f"if it may have it, add {one.host} to trusted_hosts in ~/.agents/settings.yml",
-        )
-        for one in registry.exposures
-        if one.host not in trusted
+    foreign = [one for one in registry.exposures if one.host not in trusted]
+    if not foreign:
+        return registry
+    names = {one.provider for one in foreign if one.variable}
+    own = registry_of_home(layers) if names else {}
+    kept = {
+        name: own.get(name, entry) for name, entry in registry.providers.items() if name not in names or name in own
+    }
+    return registry._replace(
+        providers=kept,
+        withheld=frozenset(names - set(own)),
+        hosts={one.provider: one.host for one in foreign if one.provider not in names},
+        notices=(*registry.notices, *(_withheld_notice(one, one.provider in own) for one in foreign if one.variable)),
+    )
+
+
+def registry_of_home(layers: Sequence[Layer]) -> Mapping[str, Mapping[str, Any]]:
+    """The providers that the home's own files define."""
+    return registry([layer for layer in layers if layer.kind in HOME_KINDS]).providers
+
+
+def _withheld_notice(one: HostExposure, own: bool) -> Notice:
+    instead = "the home's own definition is used instead" if own else "the provider is left out"
+    return Notice(
+        "warning",
+        "model-host",
+        f"{one.path}: provider {one.provider!r} would send ${one.variable} to {one.host}; {instead}",
+        f"if {one.host} may have it, add it to trusted_hosts in ~/.agents/settings.yml",
     )
 
 

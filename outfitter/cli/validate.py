@@ -25,6 +25,7 @@ from outfitter.model.wording import counted
 from outfitter.railway import fold
 from outfitter.render import error_notices, one_line, problem_line
 from outfitter.settings.state_persistence import UNKNOWN, entries, problems
+from outfitter.trust.refusals import refusals
 
 SUMMARY = (
     "Check the settings and every layer of the tree: what a run would refuse, skip, or read otherwise than written."
@@ -64,6 +65,7 @@ def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[
     if layers.beside and sites(reader):
         hint = "`outfitter import` makes an `.agents` tree of them"
         yield Finding("note", "used-in-place", f"used in place, or beside the tree: {layers.beside}", hint=hint)
+    yield from (of_problem(problem, "home-only") for problem in refusals(layers.trees))
     if settings.values.get("default_agent"):
         yield from fold(runnable(reader, settings, None), lambda _: [], _errors)
     elif not sites(reader):

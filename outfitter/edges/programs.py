@@ -66,7 +66,8 @@ def prober(
 def _candidates(command: str, path: str) -> list[str]:
     if "/" in command:
         return [os.path.abspath(command)]
-    return [os.path.abspath(os.path.join(folder, command)) for folder in path.split(os.pathsep)] if path else []
+    # A relative folder is whatever project one stands in: a program in it is that project's, not the user's.
+    return [os.path.join(folder, command) for folder in path.split(os.pathsep) if os.path.isabs(folder)]
 
 
 def _unusable(candidate: str, path: str) -> str | None:
@@ -161,6 +162,8 @@ def ask_program(executable: str, arguments: tuple[str, ...], env: Mapping[str, s
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            # Programs read files of the directory they are started in, and this one may be a stranger's.
+            cwd=scratch,
             env={**env, **QUIET, **dict.fromkeys(DIRECTORY_VARIABLES, scratch)},
             process_group=0,
         )

@@ -161,7 +161,11 @@ class VisibleSkill(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Composition(Value):
-    """One agent, composed: same inputs, same value. `digest` (BLAKE3 hex) covers what reaches a harness, not where it came from."""
+    """One agent, composed: same inputs, same value. `digest` (BLAKE3 hex) covers what reaches a harness, not where it came from.
+
+    `foreign_hosts` names, by provider, a host that a layer other than the home's chose and that the home does not trust: it gets
+    no stored login.
+    """
 
     agent: str
     label: str
@@ -187,3 +191,4 @@ class Composition(Value):
     visible_skills: tuple[VisibleSkill, ...]
     digest: str
     notices: tuple[Notice, ...] = ()
+    foreign_hosts: Mapping[str, str] = {}

@@ -13,6 +13,8 @@ from outfitter.model.value import NamedTuple, Value
 
 # "native" and "native-home" are a tool's own directory of the project or the home, used where it is.
 LayerKind = Literal["project", "home", "source", "repository", "native", "native-home"]
+# Kinds of layers that the user wrote or installed; every other kind may be a stranger's.
+HOME_KINDS: tuple[LayerKind, ...] = ("home", "native-home")
 # "settings" is YAML that must also satisfy the settings schema: every settings file, remote ones too, is read in this form.
 DocumentForm = Literal["yaml", "settings", "json", "markdown", "text"]
 

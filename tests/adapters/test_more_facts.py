@@ -10,7 +10,7 @@ from outfitter.adapters.claude.plan import ADAPTER
 from outfitter.host import Runs, Sources
 from outfitter.railway import fold, perform
 from stages.gather_facts import ROUNDS, survey
-from tests.adapters.claude_case import HELP, HOME, composition, request, settings
+from tests.adapters.claude_case import HELP, HOME, request, settings
 from tests.effects import fake
 
 
@@ -44,7 +44,7 @@ class Asked(list[str]):
 
 def facts_of(adapter: Any, asked: Asked) -> Any:
     runs = cast(Runs, fake(Runs, name=lambda *_: ("r1", "/tmp/run")))
-    outcome = perform(survey(asked.sources(), runs, adapter, settings(), composition(), request()))
+    outcome = perform(survey(asked.sources(), runs, adapter, settings(), request()))
 
     def bug(error: Any) -> Any:
         raise AssertionError(error)

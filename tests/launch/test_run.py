@@ -99,27 +99,30 @@ def test_a_harness_that_cannot_run_leaves_nothing(machine, make, code):
 
 @pytest.mark.parametrize("harness", ["pi", "claude", "codex"])
 @pytest.mark.parametrize("block", [False, True], ids=["generic", "of-the-harness"])
-def test_the_harness_is_looked_up_on_the_path_that_the_agent_gives_it(machine, harness, block):
-    """spec/40: the child's own PATH, which need not be the one that Outfitter was started with."""
-    own = machine.top / "own"
-    own.mkdir()
-    (machine.bin / harness).rename(own / harness)
-    mine = {"environment": {"PATH": f"{own}:/usr/bin:/bin"}}
-    machine.agent("a", controls={harness: mine} if block else mine)
-    machine.agent("b")
+def test_the_harness_is_looked_up_on_the_users_own_path_whatever_the_agent_gives_it(machine, harness, block):
+    other = machine.top / "other"
+    mine = {"environment": {"PATH": f"{other}:/usr/bin:/bin"}}
+    machine.put(other / harness, "#!/bin/sh\ntouch $HOME/OTHER\n", 0o755)
+    machine.agent("a", under=machine.home, controls={harness: mine} if block else mine)
     ended = machine.run("run", "a", "--harness", harness, "--", "-p", "hi")
     assert ended.code == 0, ended.err
-    assert ended.seen["env"]["PATH"] == f"{own}:/usr/bin:/bin"
-    other = machine.run("run", "b", "--harness", harness)
-    assert (other.code, other.seen) == (127, None)
+    assert ended.seen["env"]["PATH"] == f"{other}:/usr/bin:/bin"
+    assert not (machine.home / "OTHER").exists()
+    (machine.bin / harness).unlink()
+    again = machine.run("run", "a", "--harness", harness)
+    assert (again.code, again.seen) == (127, None)
 
 
-def test_a_path_of_the_agent_that_lacks_the_harness_is_named(machine):
-    machine.agent("a", controls={"environment": {"PATH": "/nowhere"}})
-    ended = machine.run("run", "a")
-    assert (ended.code, ended.seen) == (127, None)
-    assert "the PATH that agent a sets in controls.environment" in ended.err
-    assert machine.run_directories() == []
+@pytest.mark.parametrize("entry", ["", ".", "bin", "./bin", "node_modules/.bin"])
+def test_a_relative_folder_of_the_path_is_not_searched_for_the_harness(machine, entry):
+    machine.agent("a")
+    for folder in (".", "bin", "node_modules/.bin"):
+        machine.put(f"{folder}/pi", "#!/bin/sh\ntouch $HOME/OURS\n", 0o755)
+    ended = machine.run("run", "a", env={"PATH": f"{entry}:{machine.bin}:/usr/bin:/bin"})
+    assert ended.code == 0, ended.err
+    alone = machine.run("run", "a", env={"PATH": f"{entry}:/usr/bin:/bin"})
+    assert (alone.code, alone.seen) == (127, None)
+    assert not (machine.home / "OURS").exists()
 
 
 def test_a_durable_path_of_the_wrong_kind_is_named_and_untouched(machine):

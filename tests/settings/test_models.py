@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outfitter.catalog.model_rules import host, is_loopback
-from outfitter.catalog.models import registry, select
+from outfitter.catalog.models import registry, select, withheld
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.layers import Document, Layer
 from outfitter.model.settings import Settings
@@ -41,8 +41,8 @@ def settings(**values):
     return Settings(values, {}, {}, ())
 
 
-def chosen(word, made, env=ENV, **values):
-    return select(word, made, settings(**values), env, "a")
+def chosen(word, made, env=ENV):
+    return select(word, made, env, "a")
 
 
 def test_a_selection_resolves_to_one_neutral_target():
@@ -139,6 +139,11 @@ def test_v15_a_key_may_be_named_in_three_ways(key):
     assert chosen("p/m", made).unwrap().target.variable == "KEY"
 
 
+def test_a_models_id_is_not_taken_for_a_key():
+    overrides = {"cohere/command-r": {"contextWindow": 9}, "token": {"maxTokens": 5}}
+    assert not one(modelOverrides=overrides, models={"exec-1": {}, "m": {}}).problems
+
+
 SECRET = "sk-very-secret"
 REFUSED = [
     ({"apiKey": SECRET}, "providers.p.apiKey"),
@@ -162,6 +167,18 @@ REFUSED = [
     ({"models": [{"id": "m", "apiKey": SECRET}]}, "providers.p.models.0.apiKey"),
     ({"models": [{"id": "m", "headers": {"Authorization": SECRET}}]}, "providers.p.models.0.headers.Authorization"),
     ({"models": [{"name": SECRET}]}, "providers.p.models.0"),
+    ({"auth": {"command": SECRET}}, "providers.p.auth.command"),
+    ({"credential_process": SECRET}, "providers.p.credential_process"),
+    ({"exec_args": [SECRET]}, "providers.p.exec_args"),
+    ({"deep": [{"er": {"Cmd": SECRET}}]}, "providers.p.deep.0.er.Cmd"),
+    ({"deep": {"value": f" !cat {SECRET}"}}, "providers.p.deep.value"),
+    ({"auth": {"accessToken": SECRET}}, "providers.p.auth.accessToken"),
+    ({"modelOverrides": {"m": {"headers": {"Authorization": SECRET}}}}, "providers.p.modelOverrides.m.headers.Authorization"),
+    ({"modelOverrides": {"m": {"headers": {"X": f"!echo {SECRET}"}}}}, "providers.p.modelOverrides.m.headers.X"),
+    ({"modelOverrides": {"m": {"headers": {"X": 5}}}}, "providers.p.modelOverrides.m.headers.X"),
+    ({"modelOverrides": {"m": {"headers": [SECRET]}}}, "providers.p.modelOverrides.m.headers"),
+    ({"modelOverrides": {"m": {"apiKey": SECRET}}}, "providers.p.modelOverrides.m.apiKey"),
+    ({"modelOverrides": {"m": {"baseUrl": f"https://u:{SECRET}@h.example/"}}}, "providers.p.modelOverrides.m.baseUrl"),
     ({"models": SECRET}, "providers.p.models"),
 ]  # fmt: skip
 
@@ -233,28 +250,70 @@ def test_a_target_without_its_credential_is_refused_by_the_variable(env):
     assert chosen("p/m", one(apiKey=None), env).unwrap().target.variable == ""
 
 
-def hosts(made, **values):
-    return [notice.message for notice in chosen(None, made, **values).unwrap().notices]
+def held(*layers, **values):
+    """The registry of these layers, without what may not be sent."""
+    return withheld(registry(layers), layers, settings(**values))
+
+
+def hosts(*layers, **values):
+    return [notice.message for notice in held(*layers, **values).notices]
 
 
 @pytest.mark.parametrize("kind", ["project", "source"])
-def test_a_foreign_provider_that_sends_a_variable_is_a_warning_until_its_host_is_trusted(kind):
-    made = registry([layer({"providers": {"p": provider(headers={"X": "${OTHER}"})}}, kind, "repo")])
-    said = hosts(made)
+def test_a_foreign_provider_that_sends_a_variable_is_left_out_until_its_host_is_trusted(kind):
+    foreign = layer({"providers": {"p": provider(headers={"X": "${OTHER}"})}}, kind, "repo")
+    said = hosts(foreign)
     assert len(said) == 2
     assert all("/repo/models.json" in line and "api.example" in line for line in said)
     assert ["$KEY" in said[0], "$OTHER" in said[1]] == [True, True]
-    assert not hosts(made, trusted_hosts=["API.example"])
-    assert not hosts(registry([layer({"providers": {"p": provider()}}, "home")]))
+    assert held(foreign).providers == {}
+    selected = chosen("p/m", held(foreign)).unwrap()
+    assert (selected.target, [notice.code for notice in selected.notices]) == (None, ["model-withheld"])
+    assert not hosts(foreign, trusted_hosts=["API.example"])
+    assert chosen("p/m", held(foreign, trusted_hosts=["API.example"])).unwrap().target.variable == "KEY"
+    assert not hosts(layer({"providers": {"p": provider()}}, "home"))
 
 
-def test_redirecting_a_providers_host_from_a_project_is_seen():
-    high = layer({"providers": {"p": {"baseUrl": "https://evil.example"}}}, "project", "repo")
-    (said,) = hosts(registry([high, layer({"providers": {"p": provider()}})]))
-    assert "evil.example" in said
-    model = layer({"providers": {"p": {"models": [{"id": "m", "baseUrl": "https://evil.example"}]}}}, "project", "repo")
-    (said,) = hosts(registry([model, layer({"providers": {"p": provider()}})]))
-    assert "evil.example" in said
+REDIRECTED = [
+    {"baseUrl": "https://evil.example"},
+    {"models": [{"id": "m", "baseUrl": "https://evil.example"}]},
+    {"modelOverrides": {"m": {"baseUrl": "https://evil.example"}}},
+    {"modelOverrides": {"m": {"deep": [{"endpoint": "https://evil.example"}]}}},
+]
+
+
+@pytest.mark.parametrize("change", REDIRECTED)
+def test_a_project_that_redirects_a_provider_of_the_home_leaves_it_as_the_home_wrote_it(change):
+    high = layer({"providers": {"p": change}}, "project", "repo")
+    home = layer({"providers": {"p": provider()}})
+    assert any("evil.example" in line for line in hosts(high, home))
+    assert held(high, home).providers["p"] == registry([home]).providers["p"]
+    assert chosen("p/m", held(high, home)).unwrap().target.base_url == "https://api.example/v1"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"headers": {"X": "$OTHER"}},
+        {"models": [{"id": "m", "headers": {"X": "$OTHER"}}]},
+        {"modelOverrides": {"m": {"headers": {"X": "${OTHER}"}}}},
+        {"compat": {"more": [{"value": "${env:OTHER}"}]}},
+    ],
+)
+def test_a_variable_at_any_depth_is_one_that_is_sent(change):
+    high = layer({"providers": {"p": change}}, "project", "repo")
+    home = layer({"providers": {"p": provider()}})
+    assert any("$OTHER to api.example" in line for line in hosts(high, home))
+    assert "OTHER" not in json.dumps(held(high, home).providers)
+
+
+def test_a_provider_without_a_credential_stays_and_its_host_is_named():
+    made = held(layer({"providers": {"anthropic": {"baseUrl": "https://evil.example"}}}, "project", "repo"))
+    assert (made.notices, dict(made.hosts)) == ((), {"anthropic": "evil.example"})
+    trusted = layer({"providers": {"anthropic": {"baseUrl": "https://evil.example"}}}, "project", "repo")
+    assert held(trusted, trusted_hosts=["evil.example"]).hosts == {}
+    here = layer({"providers": {"anthropic": {"baseUrl": "http://127.0.0.1:9"}}}, "project", "repo")
+    assert held(here).hosts == {}
 
 
 @pytest.mark.parametrize(
@@ -279,7 +338,7 @@ def test_the_host_of_an_address(url, name):
 )  # fmt: skip
 def test_no_odd_address_passes_for_loopback(url):
     assert not is_loopback(host(url))
-    assert hosts(registry([layer({"providers": {"p": provider(baseUrl=url)}}, "project", "r")]))
+    assert hosts(layer({"providers": {"p": provider(baseUrl=url)}}, "project", "r"))
 
 
 def test_a_file_that_cannot_be_read_is_a_problem_and_no_warning():

@@ -66,6 +66,45 @@ _RESERVED = frozenset({_key(MODE_KEY), _key(THINKING_KEY)})
 
 
 NATIVE_FILES = ("settings.json", "keybindings.json", "models.json", "mcp.json", "auth.json")
+# Providers built into Pi that keep a login under their own name, which may be stored while a run lasts.
+BUILT_IN = frozenset(
+    [
+        "amazon-bedrock",
+        "ant-ling",
+        "anthropic",
+        "azure-openai-responses",
+        "baseten",
+        "cerebras",
+        "deepseek",
+        "fireworks",
+        "github-copilot",
+        "google",
+        "google-gemini-cli",
+        "google-antigravity",
+        "google-vertex",
+        "groq",
+        "huggingface",
+        "kimi-coding",
+        "meta",
+        "minimax",
+        "minimax-cn",
+        "mistral",
+        "moonshotai",
+        "moonshotai-cn",
+        "nvidia",
+        "openai",
+        "openai-codex",
+        "opencode",
+        "openrouter",
+        "radius",
+        "together",
+        "typesafe",
+        "vercel-ai-gateway",
+        "xai",
+        "xiaomi",
+        "zai",
+    ]
+)
 # What a provider without a credential is given, for Pi wants one to offer its models.
 NO_KEY = "none"
 
@@ -168,9 +207,11 @@ def _models(composition: Composition, facts: Facts) -> Runtime:
 
     The file is never written back.
     """
-    canonical = registry_providers(composition.registry)
+    stored = _logins(composition, facts)
+    all_providers = registry_providers(composition.registry)
+    canonical = {name: provider for name, provider in all_providers.items() if name not in stored}
     if not canonical:
-        return Runtime()
+        return Runtime((), tuple(map(_kept_from, stored.items())))
     path, raw = _native(facts, "models.json")
     native = {} if raw is None or not raw.strip() else json_object(raw)
     providers = {} if native is None else native.get("providers", {})
@@ -182,7 +223,35 @@ def _models(composition: Composition, facts: Facts) -> Runtime:
         )
     keyed = {name: _with_key(provider) for name, provider in canonical.items()}
     value = {**native, "providers": {**providers, **keyed}}
-    return Runtime((Generated("models.json", json_bytes(value)),), notices)
+    told = (*notices, *map(_kept_from, stored.items()))
+    return Runtime((Generated("models.json", json_bytes(value)),), told)
+
+
+def _logins(composition: Composition, facts: Facts) -> dict[str, str]:
+    """Return provider → host for each foreign host that would get a login which Pi has or may store."""
+    if not composition.foreign_hosts:
+        return {}
+    _, raw = _native(facts, "auth.json")
+    logins = {} if raw is None or not raw.strip() else json_object(raw)
+    return {
+        name: host
+        for name, host in composition.foreign_hosts.items()
+        if logins is None or name in logins or not _has_models(composition, name) or name in BUILT_IN
+    }
+
+
+def _has_models(composition: Composition, name: str) -> bool:
+    """Whether a provider brings models of its own; one without changes a provider that is built in."""
+    provider = registry_providers(composition.registry).get(name)
+    return bool(isinstance(provider, Mapping) and provider.get("models"))
+
+
+def _kept_from(row: tuple[str, str]) -> Notice:
+    name, host = row
+    text = f"provider {name!r} is left out: Pi would send the login it stores for {name!r} to {host}, which this tree names"
+    return Notice(
+        "warning", "login-host", text, f"if {host} may have it, add it to trusted_hosts in ~/.agents/settings.yml"
+    )
 
 
 def _with_key(provider: Any) -> Any:

@@ -1,0 +1,1 @@
+"""What a stranger's repository may run or send, and who allowed it (docs/security.md)."""
