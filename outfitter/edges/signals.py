@@ -125,7 +125,10 @@ class Signals:
             self.take()
 
     def wait(self, seconds: float | None) -> None:
-        """Until a signal arrives (the harness's end is one), so many seconds passed, or it is time to look at the harness again."""
+        """Wait for a signal (the harness's end is one), or for so many seconds.
+
+        It also ends when it is time to look at the harness again.
+        """
         if self._wakeup < 0:
             select.select((), (), (), POLL_SECONDS if seconds is None else min(seconds, POLL_SECONDS))
             return
