@@ -89,13 +89,15 @@ def owner(path: str) -> int:
         return -1
 
 
-def open_regular(path: str | bytes, *, follow: bool = False) -> tuple[int, os.stat_result]:
+def open_regular(
+    path: str | bytes, *, follow: bool = False, directory: int | None = None
+) -> tuple[int, os.stat_result]:
     """Open a regular file for reading; never wait for the writer of a fifo.
 
-    `follow`: the last component may be a symlink. The caller closes the descriptor. Raises `OSError`; of errno `EINVAL` where the path is not a regular file.
+    `follow`: the last component may be a symlink. `directory`: an open directory that a relative path starts from. The caller closes the descriptor. Raises `OSError`; of errno `EINVAL` where the path is not a regular file.
     """
     try:
-        descriptor = os.open(path, READ & ~os.O_NOFOLLOW if follow else READ)
+        descriptor = os.open(path, READ & ~os.O_NOFOLLOW if follow else READ, dir_fd=directory)
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG or isinstance(path, bytes):
             raise

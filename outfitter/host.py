@@ -282,12 +282,13 @@ class Journalled(NamedTuple):
     """A journal and the condition of its run.
 
     `live`: the lock is held; `dead`: nobody holds it; `gone`: the run directory does not exist any more; `other`: its path
-    holds something else now, or its lock file is missing; `unreadable`: `reason` says why.
+    holds something else now, or its lock file is missing; `unreadable`: `reason` says why. `orphan`: a run directory that may
+    hold unsaved content has no journal, and the record is its own copy.
     """
 
     run_id: str
     record: Record | None
-    condition: Literal["live", "dead", "gone", "other", "unreadable"]
+    condition: Literal["live", "dead", "gone", "other", "unreadable", "orphan"]
     reason: str = ""
 
 

@@ -61,28 +61,37 @@ def _finish(runs: Runs, settled: Settled) -> tuple[Record, Told]:
     if record.changes is None and not settled.settlement.saved:
         return record, (_left(record.root, "what this run wrote is not saved yet"),)
     if not settled.settlement.saved:
-        return _stay(runs, record, "unsaved", _unsaved(record))
+        return _stay(runs, record, "unsaved", _unsaved)
     if record.retained:
-        return _stay(runs, record, "retained", Notice("notice", "retained", f"projection retained: {record.root}"))
+        return _stay(runs, record, "retained", _retained)
     over = evolve(record, phase="settled")
     told = _tell(lambda: runs.journal(evolve(over, changes=None)), record)
     return over, told + finish_removal(runs, over)
 
 
-def _stay(runs: Runs, record: Record, phase: Phase, notice: Notice) -> tuple[Record, Told]:
+def _stay(runs: Runs, record: Record, phase: Phase, notice: Callable[[Record, bool], Notice]) -> tuple[Record, Told]:
     kept = evolve(record, phase=phase)
-    return kept, (*_tell(lambda: runs.journal(kept), record), notice)
+    told = _tell(lambda: runs.journal(kept), record)
+    return kept, (*told, notice(record, not told))
 
 
-def _unsaved(record: Record) -> Notice:
+def _retained(record: Record, _journalled: bool) -> Notice:
+    return Notice("notice", "retained", f"projection retained: {record.root}")
+
+
+def _unsaved(record: Record, journalled: bool) -> Notice:
     text = f"some of what this run wrote could not be saved; it stays in {record.root}"
-    return Notice("warning", "unsaved", text, way_out(record))
+    return Notice("warning", "unsaved", text, way_out(record, journalled))
 
 
-def way_out(record: Record) -> str:
-    """What to do about a run that stays because something of it could not be saved."""
+def way_out(record: Record, journalled: bool = True) -> str:
+    """Return what to do about a run that stays because something of it could not be saved.
+
+    Without a journal, recovery waits for the user to vouch for the run.
+    """
+    recover = "outfitter recover" if journalled else f"outfitter recover --adopt {record.run_id}"
     by_hand = f"take what you need from there, then: outfitter recover --forget {record.run_id}"
-    return f"mend what stands in the way, then: outfitter recover; or {by_hand}"
+    return f"fix what is in the way, then: {recover}; or {by_hand}"
 
 
 def _left(root: str, why: str) -> Notice:

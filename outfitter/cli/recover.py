@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 from shlex import quote
 from typing import Any
 
+from attrs import evolve
+
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
-from outfitter.host import Journalled
-from outfitter.model.errors import EffectFailed, UsageError, os_error_text
+from outfitter.host import Journalled, Runs
+from outfitter.model.errors import EffectFailed, LaunchError, UsageError, os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Notice
 from outfitter.model.wording import counted
@@ -19,6 +22,7 @@ from outfitter.render import notice_json, one_line
 from outfitter.run.journals import LOCK_GONE
 from outfitter.run.layout import LOCK, MARKER
 from outfitter.run.leftovers import LeftoverDirectory, clear, leftover_directories
+from outfitter.run.orphans import release
 
 SUMMARY = (
     "Save what a killed launcher left in its run directory, and remove it; also tries again what could not be saved."
@@ -29,6 +33,7 @@ CONDITIONS = {
     "gone": "gone: its run directory is no longer there",
     "other": "not touched: its run directory is not as it made it",
     "unreadable": "not touched: its journal cannot be read",
+    "orphan": "not touched: its run directory may hold unsaved files, and no journal vouches for it",
 }
 PHASES = {
     "preparing": "its harness had not started; recover removes it",
@@ -51,6 +56,11 @@ def arguments(made: argparse.ArgumentParser) -> None:
         metavar="RUN",
         help="stop asking for a run that is not live; its directory is left to you, and to the sweep after a week",
     )
+    made.add_argument(
+        "--adopt",
+        metavar="RUN",
+        help="recover a run of yours without a journal from what its own directory says; look first: outfitter diff DIR",
+    )
     json_option(made)
 
 
@@ -61,9 +71,13 @@ def main(words: list[str], context: Context) -> int:
         return _list(context, given.json)
     if given.forget is not None:
         return _forget(context, given.forget, given.json)
+    host = context.host()
+    if given.adopt is not None:
+        error = _adopt(host.runs, given.adopt)
+        if error is not None:
+            return context.fail(error, given.json)
     from outfitter.edges.signals import SIGNALS
 
-    host = context.host()
     SIGNALS.install()
     outcome = perform(recover(host, context.ambient, unsaved=True))
     return fold(outcome, lambda done: _tell(context, done, given.json), lambda error: context.fail(error, given.json))
@@ -86,6 +100,18 @@ def _list(context: Context, as_json: bool) -> int:
     return 0
 
 
+def _adopt(runs: Runs, run_id: str) -> LaunchError | None:
+    """Write a journal for an orphan from its own copy, so that recovery believes it; or return why not."""
+    found = next((one for one in runs.journals() if one.run_id == run_id and one.condition == "orphan"), None)
+    if found is None:
+        return UsageError(f"cannot adopt {run_id}: no run without a journal has this name", "outfitter recover --list")
+    if found.record is None:
+        return EffectFailed("adopt the run", run_id, found.reason)
+    if runs.journal(evolve(found.record, phase="unsaved")):
+        return EffectFailed("adopt the run", run_id, "its journal cannot be written", "outfitter doctor")
+    return None
+
+
 def _forget(context: Context, run_id: str, as_json: bool) -> int:
     """Drop one journal, by name: the way out for a run whose directory is gone for good, or is looked after by hand."""
     runs = context.host().runs
@@ -95,9 +121,11 @@ def _forget(context: Context, run_id: str, as_json: bool) -> int:
         return context.fail(UsageError(f"cannot forget {run_id}: {why}", "outfitter recover --list"), as_json)
     try:
         runs.forget(run_id)
+        if found.condition in ("dead", "other", "orphan"):
+            release(found.record.root if found.record else os.path.join(context.ambient.temp_root, run_id))
     except OSError as error:
         return context.fail(EffectFailed("forget the run", error.filename or run_id, os_error_text(error)), as_json)
-    root = found.record.root if found.record and found.condition == "dead" else None
+    root = found.record.root if found.record and found.condition in ("dead", "orphan") else None
     if as_json:
         context.console.document({"forgotten": run_id, "root": root})
     else:
@@ -132,13 +160,17 @@ def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> i
     journals = context.host().runs.journals()
     unreadable = [one for one in journals if one.condition == "unreadable"]
     odd = [(one, one.record) for one in journals if one.condition == "other" and one.record is not None]
+    orphans = [one for one in journals if one.condition == "orphan"]
     back = tuple((one, clear(one)) for one in leftover_directories(context.ambient) if one.proven)
     if as_json:
         context.console.document(
             {
                 "recovered": [_recovered_json(one) for one in finished],
                 "unreadable": [{"run": one.run_id, "reason": one.reason} for one in unreadable],
-                "untouched": [{"run": one.run_id, "root": record.root, "reason": one.reason} for one, record in odd],
+                "untouched": [
+                    {"run": one.run_id, "root": one.record.root if one.record else None, "reason": one.reason}
+                    for one in (*(one for one, _ in odd), *orphans)
+                ],
                 "remnants": [{"root": one.root, "entries": one.entries, "removed": gone} for one, gone in back],
             }
         )
@@ -146,14 +178,35 @@ def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> i
         for one in finished:
             for notice in one.notices:
                 context.console.say(notice)
-        for notice in (*(_untouched(*pair) for pair in odd), *(_remnant(*pair) for pair in back)):
+        for notice in (
+            *(_untouched(*pair) for pair in odd),
+            *map(_orphan, orphans),
+            *(_remnant(*pair) for pair in back),
+        ):
             context.console.say(notice)
         for bad in unreadable:
             context.console.data(f"{bad.run_id}  {_state(bad)}")
-        if not finished and not unreadable and not odd and not back:
+        if not finished and not unreadable and not odd and not orphans and not back:
             context.console.data("nothing to recover")
     open_ends = any(one.ending == "unsaved" for one in finished) or not all(gone for _, gone in back)
-    return 1 if unreadable or odd or open_ends else 0
+    return 1 if unreadable or odd or orphans or open_ends else 0
+
+
+def _orphan(one: Journalled) -> Notice:
+    """Say what can be done about a run without a journal.
+
+    Programs that a harness runs could make such a directory, too: only the user can say that it is one of theirs.
+    """
+    by_hand = f"take what you need from there, then: outfitter recover --forget {one.run_id}"
+    if one.record is None:
+        return Notice("warning", "orphan", f"a run directory without a journal is not touched: {one.reason}", by_hand)
+    record = one.record
+    text = (
+        f"the run {one.run_id} ({record.agent}, {record.harness}) has no journal and is not touched: "
+        f"not all of what it wrote may be saved: {record.root}"
+    )
+    look = f"look: outfitter diff {quote(record.root)}; if this run is yours: outfitter recover --adopt {one.run_id}"
+    return Notice("warning", "orphan", text, f"{look}; or {by_hand}")
 
 
 def _untouched(one: Journalled, record: Record) -> Notice:

@@ -16,14 +16,13 @@ from outfitter.host import Journalled, Token
 from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient
-from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
+from outfitter.run.layout import JOURNAL_LIMIT, LOCK, LOCK_BEFORE, MARKER, WEEK_NS, Lock, journal_directory
 from outfitter.run.pending_writes import tidy_noted
 from outfitter.run.record import decode
 
-JOURNAL_LIMIT = 64 * 1024 * 1024
 HOUR_NS = 3600 * 1_000_000_000
 LOCK_GONE = "its lock file is gone"
-Condition = Literal["live", "dead", "gone", "other", "unreadable"]
+Condition = Literal["live", "dead", "gone", "other", "unreadable", "orphan"]
 
 
 def stale(ambient: Ambient) -> Iterator[tuple[Record, Token]]:
@@ -58,8 +57,12 @@ def _tidy(ambient: Ambient) -> None:
 
 
 def journals(ambient: Ambient) -> tuple[Journalled, ...]:
-    """Return every journal with the condition of its run, oldest first; no lock is kept."""
-    seen = []
+    """Return every journal and every orphan with the condition of its run, oldest first; no lock is kept."""
+    from outfitter.run.orphans import orphans, run_directories
+
+    # Listed before the journals are read: a launch writes its journal before it makes its directory.
+    roots = run_directories(ambient.temp_root)
+    seen: list[Journalled] = []
     for found in read_all(ambient):
         if found.record is not None:
             record = as_mounted(found.record)
@@ -70,6 +73,7 @@ def journals(ambient: Ambient) -> tuple[Journalled, ...]:
             seen.append(found._replace(record=record, condition=condition, reason=reason))
         else:
             seen.append(found)
+    seen += orphans(ambient, roots, {found.record.root for found in seen if found.record is not None})
     return tuple(sorted(seen, key=lambda found: (found.record.started_ns if found.record else 0, found.run_id)))
 
 

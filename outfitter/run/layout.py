@@ -11,6 +11,11 @@ LOCK_BEFORE = ".lock.new"
 PREFIX = "outfitter-"
 # A directory given to a program that is asked for its help.
 PROBE_PREFIX = "outfitter-probe-"
+# A copy of the journal, and the fingerprint from before the harness started.
+COPY, BASELINE = "run.json", "baseline"
+# An empty file that `recover --forget` leaves in a run directory: the sweep may remove it.
+FORGOTTEN = "forgotten"
+JOURNAL_LIMIT = 64 * 1024 * 1024
 WEEK_NS = 7 * 86_400 * 1_000_000_000
 
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 from contextlib import suppress
 from typing import NamedTuple
 
 from outfitter.model.request import Ambient
 from outfitter.run.journals import read_all
-from outfitter.run.layout import LOCK, LOCK_BEFORE, PREFIX, removed_log
+from outfitter.run.layout import LOCK, LOCK_BEFORE, removed_log
+from outfitter.run.orphans import SHAPE, run_directories
 from outfitter.run.removal import Descent
 
 _LOG_LIMIT = 1 << 20
-_SHAPE = re.compile(re.escape(PREFIX) + r"[A-Za-z0-9_.-]{1,12}-[a-z0-9-]+-[a-kmnp-z2-9]{8}")
 
 
 class LeftoverDirectory(NamedTuple):
@@ -37,7 +36,7 @@ def leftover_directories(ambient: Ambient) -> tuple[LeftoverDirectory, ...]:
     """Return those in the temporary root and those at logged paths elsewhere; nothing is changed."""
     known = {found.record.root for found in read_all(ambient) if found.record is not None}
     proven = _removed(ambient)
-    there = dict.fromkeys([*_standing(ambient.temp_root), *proven])
+    there = dict.fromkeys([*run_directories(ambient.temp_root), *proven])
     return tuple(
         LeftoverDirectory(root, root in proven, _entries(root))
         for root in sorted(there)
@@ -68,14 +67,7 @@ def _removed(ambient: Ambient) -> dict[str, None]:
     finally:
         os.close(descriptor)
     roots = [os.fsdecode(line) for line in lines]
-    return dict.fromkeys(root for root in roots if os.path.isabs(root) and _SHAPE.fullmatch(os.path.basename(root)))
-
-
-def _standing(temp_root: str) -> list[str]:
-    try:
-        return [os.path.join(temp_root, name) for name in os.listdir(temp_root) if _SHAPE.fullmatch(name)]
-    except OSError:
-        return []
+    return dict.fromkeys(root for root in roots if os.path.isabs(root) and SHAPE.fullmatch(os.path.basename(root)))
 
 
 def _unmarked(root: str, uid: int) -> bool:

@@ -20,6 +20,7 @@ from outfitter.model.request import Ambient, Notice
 from outfitter.model.wording import listed
 from outfitter.run.journals import drop, read_all
 from outfitter.run.layout import LOCK, LOCK_BEFORE, MARKER, PROBE_PREFIX, WEEK_NS, removed_log
+from outfitter.run.orphans import may_hold_unsaved
 
 # As `tempfile` makes them; a run directory's name has two more parts.
 _PROBE = re.compile(re.escape(PROBE_PREFIX) + r"[a-z0-9_]{8}")
@@ -339,7 +340,7 @@ def sweep(ambient: Ambient, roots: Iterable[str], now_ns: int) -> None:
         if _PROBE.fullmatch(os.path.basename(root)):
             with suppress(OSError):
                 _sweep_probe(ambient, root)
-        elif record is None or record.phase != "unsaved":
+        elif record is None or record.phase not in ("started", "unsaved"):
             try:
                 _sweep_one(ambient, root, now_ns, record)
             except OSError:
@@ -365,7 +366,7 @@ def _sweep_one(ambient: Ambient, root: str, now_ns: int, record: Record | None) 
         if at.st_uid != ambient.uid:
             return
         lock = _marker(directory)
-        if lock < 0 or not _older(root, at, now_ns - WEEK_NS):
+        if lock < 0 or (record is None and may_hold_unsaved(directory)) or not _older(root, at, now_ns - WEEK_NS):
             return
         if not remove_run(root, at.st_dev, at.st_ino):
             note_removed(removed_log(ambient), root)

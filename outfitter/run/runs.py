@@ -19,6 +19,9 @@ from outfitter.model.outcome import Row
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
 from outfitter.run.layout import (
+    BASELINE,
+    COPY,
+    FORGOTTEN,
     LOCK,
     LOCK_BEFORE,
     MARKER,
@@ -37,7 +40,7 @@ _STAYING = ("unsaved", "retained")
 _ATTEMPTS = 3
 # The names that Outfitter itself puts into a run directory.
 _COPY_BEFORE = ".run."
-_OURS = frozenset((LOCK, LOCK_BEFORE, "run.json", "baseline", "originals", "projection"))
+_OURS = frozenset((LOCK, LOCK_BEFORE, COPY, BASELINE, FORGOTTEN, "originals", "projection"))
 
 
 class RunDirectories:
@@ -178,9 +181,9 @@ def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
         place = journal_directory(ambient)
         text = f"{place}: {os_error_text(error)}: this run could not be recovered if it were killed"
         told = (Notice("notice", "no-journal", text),)
-    if (record.phase == "preparing" and record.baseline_digest) or record.phase in _STAYING:
+    if (record.baseline_digest and (told or record.phase == "preparing")) or record.phase in _STAYING:
         # Written before the harness can look, and when the run comes to stay: for `outfitter diff` and for launches inside
-        # this one. Nothing of the run itself depends on it.
+        # this one. Without a journal it is what says how far the run came, and spares its directory from the sweep.
         with suppress(OSError):
             _copy_into(record, data)
     return told
@@ -204,7 +207,7 @@ def _copy_into(record: Record, data: bytes) -> None:
         at = os.fstat(directory)
         if (at.st_dev, at.st_ino) != (record.device, record.inode):
             return
-        write_atomic("run.json", data, directory=directory, temporary=f"{_COPY_BEFORE}{os.urandom(6).hex()}.tmp")
+        write_atomic(COPY, data, directory=directory, temporary=f"{_COPY_BEFORE}{os.urandom(6).hex()}.tmp")
     finally:
         os.close(directory)
 

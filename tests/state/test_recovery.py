@@ -168,7 +168,7 @@ def test_recovery_believes_the_journal_and_not_the_run_directory(machine):
     assert not (machine.home / "elsewhere").exists()
 
 
-def test_a_run_directory_without_a_journal_is_left_in_silence(machine):
+def test_a_run_directory_without_a_journal_is_left_by_launches_in_silence_and_named_by_recover(machine):
     history(machine)
     root = killed(machine, ["append", f"projects/{machine.slug()}/s1.jsonl", "k\n"])
     journal(machine).unlink()
@@ -176,7 +176,8 @@ def test_a_run_directory_without_a_journal_is_left_in_silence(machine):
     assert ended.code == 0
     assert root.exists()
     assert str(root) not in ended.err
-    assert machine.run("recover").out == "nothing to recover\n"
+    ended = machine.run("recover")
+    assert (ended.code, str(root) in ended.err) == (1, True), ended.err
 
 
 def test_an_unreadable_journal_is_told_and_left(machine):
