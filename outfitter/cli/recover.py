@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
@@ -21,8 +21,9 @@ from outfitter.recovery import Recovered, recover
 from outfitter.render import notice_json, one_line
 from outfitter.run.journals import LOCK_GONE
 from outfitter.run.layout import LOCK, MARKER
-from outfitter.run.leftovers import LeftoverDirectory, clear, leftover_directories
-from outfitter.run.orphans import release
+
+if TYPE_CHECKING:
+    from outfitter.run.leftovers import LeftoverDirectory
 
 SUMMARY = (
     "Save what a killed launcher left in its run directory, and remove it; also tries again what could not be saved."
@@ -84,6 +85,8 @@ def main(words: list[str], context: Context) -> int:
 
 
 def _list(context: Context, as_json: bool) -> int:
+    from outfitter.run.leftovers import leftover_directories
+
     found = context.host().runs.journals()
     back = leftover_directories(context.ambient)
     if as_json:
@@ -114,6 +117,8 @@ def _adopt(runs: Runs, run_id: str) -> LaunchError | None:
 
 def _forget(context: Context, run_id: str, as_json: bool) -> int:
     """Drop one journal, by name: the way out for a run whose directory is gone for good, or is looked after by hand."""
+    from outfitter.run.orphans import release
+
     runs = context.host().runs
     found = next((one for one in runs.journals() if one.run_id == run_id), None)
     if found is None or found.condition == "live":
@@ -157,6 +162,8 @@ def _run_json(one: Journalled) -> dict[str, Any]:
 
 
 def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> int:
+    from outfitter.run.leftovers import clear, leftover_directories
+
     journals = context.host().runs.journals()
     unreadable = [one for one in journals if one.condition == "unreadable"]
     odd = [(one, one.record) for one in journals if one.condition == "other" and one.record is not None]
