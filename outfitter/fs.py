@@ -57,7 +57,7 @@ def make_directories(path: str, home: str) -> None:
 
 
 def give_to_owner_of(directory: str | int, *new: str | int) -> None:
-    """Give what root made in somebody else's directory to that user (ruling: what is made in a home belongs to its user).
+    """Give what root made in another user's directory to that user: what is in a home is its user's.
 
     Paths or open descriptors; the last part of a path is not followed. A file system without owners is left as it is.
     """

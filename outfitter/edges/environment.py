@@ -35,7 +35,7 @@ def ambient(env: Mapping[str, str], anywhere: bool = False) -> Ambient:
 
 
 def keep_owner_bits() -> int:
-    """Keep the umask from taking the owner's own bits of what this process makes; return the umask it was given.
+    """Keep the owner's own bits out of the umask; return the umask that this process was given.
 
     Services that write secrets run with 0177: every private directory that we made would be one that nobody can enter.
     """
