@@ -28,6 +28,8 @@ STARTS: dict[str, str] = {
     "claude": "your instructions, agents and skills of ~/.claude, copied",
     "pi": "your instructions and skills of ~/.pi/agent, copied",
 }
+# Other tools: `outfitter import` takes them over whole, each agent as itself.
+IMPORTED = ("codex", "cursor", "copilot", "opencode", "gemini")
 
 
 def arguments(made: argparse.ArgumentParser) -> None:
@@ -40,7 +42,10 @@ def arguments(made: argparse.ArgumentParser) -> None:
         help="a catalog: a path, owner/repo, or an address; #REF pins it",
     )
     made.add_argument(
-        "--from", dest="start", choices=list(STARTS), help="what the agent is made from; starter without it"
+        "--from",
+        dest="start",
+        choices=[*STARTS, *IMPORTED],
+        help=f"what the agent is made from; starter without it ({', '.join(IMPORTED)}: as outfitter import does)",
     )
     made.add_argument(
         "--agent", default="", metavar="ID", help="the agent's id (with SOURCE: the one to make the default)"
@@ -56,6 +61,8 @@ def arguments(made: argparse.ArgumentParser) -> None:
 def main(words: list[str], context: Context) -> int:
     """Choose, show, confirm, write."""
     options = parser("setup", SUMMARY, arguments, EXAMPLES).parse_args(words)
+    if options.start in IMPORTED:
+        return _import(options, context)
     asks = context.ambient.stdin_tty and context.ambient.stdout_tty and not options.yes and not options.json
     try:
         choice = _choice(options, context, asks)
@@ -90,6 +97,15 @@ def main(words: list[str], context: Context) -> int:
     except OSError as error:
         return context.fail(EffectFailed("look at the tree", str(error.filename), os_error_text(error)), options.json)
     return _carry_out(options, context, choice, writes, left, asks)
+
+
+def _import(options: argparse.Namespace, context: Context) -> int:
+    """Take another tool's files over from the home, or with `--project` from the project here."""
+    from outfitter.cli import import_tree
+
+    place = context.ambient.cwd if options.project else context.ambient.home
+    flags = [*(("--yes",) if options.yes else ()), *(("--json",) if options.json else ())]
+    return import_tree.main([options.start, "--from", place, "--to", os.path.join(place, ".agents"), *flags], context)
 
 
 def _choice(options: argparse.Namespace, context: Context, asks: bool) -> SetupChoice:

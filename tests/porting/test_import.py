@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from outfitter.edges import sources
+from outfitter.porting.gather import all_spots, everything
 from tests.porting.shapes import SHAPES, agent, build, skill
 
 
@@ -242,19 +244,43 @@ def test_hostile_input_is_one_line_each(machine):
         assert len(said) == 1, (name, said)
 
 
-def test_a_large_tree_is_imported_in_seconds(machine):
+def test_a_large_tree_is_read_once_and_listed_once(machine):
+    """400 agents and 900 skills: as many reads as there are files, and no listing for each of them."""
     for number in range(400):
         machine.put(f".claude/agents/team-{number % 7}/agent-{number}.md", agent(f"agent-{number}", tools="Read, Grep"))
     for number in range(900):
-        machine.put(f".claude/skills/skill-{number}/SKILL.md", skill(f"skill-{number}", "text\n" * 40))
-        machine.put(f".claude/skills/skill-{number}/references/more.md", "more\n" * 40)
-    start = time.perf_counter()
+        machine.put(f".claude/skills/skill-{number}/SKILL.md", skill(f"skill-{number}"))
+    counted = Counted()
+    root = str(machine.project)
+    found = everything(counted, all_spots(root, root, False, ("claude",)))
+    assert (len(found.agents), len(found.skills)) == (400, 900)
+    assert counted.reads == 1300
+    assert counted.listings < 20
     ended = adopt(machine)
-    took = time.perf_counter() - start
     assert ended.code == 0, ended.err
     assert len(list((machine.project / ".agents/agents").iterdir())) == 400
     assert len(list((machine.project / ".agents/skills").iterdir())) == 900
-    assert took < 12, took
+
+
+class Counted:
+    """The machine's own reading, counted."""
+
+    def __init__(self):
+        self.reads = self.listings = 0
+
+    def read(self, path):
+        self.reads += 1
+        return sources.read(path)
+
+    def listing(self, root, boundary, depth):
+        self.listings += 1
+        return sources.listing(root, boundary, depth)
+
+
+def test_setup_from_another_tool_is_an_import(machine):
+    machine.put(machine.home / ".codex/agents/c.toml", 'name = "c"\ndescription = "d"\ndeveloper_instructions = "x"\n')
+    assert machine.run("setup", "--from", "codex", "--yes").code == 0
+    assert (machine.home / ".agents/agents/c/agent.md").exists()
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["fresh", "existing"])
