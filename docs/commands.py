@@ -32,7 +32,7 @@ too, and what of a tree was left out and why. Colour and progress are for termin
 | `TMPDIR` | where run directories are made |
 | `XDG_STATE_HOME` | where journals and kept conflicts lie (`~/.local/state`) |
 | `NO_COLOR`, `FORCE_COLOR` | no colour, colour |
-| `OUTFITTER_DEBUG=1` | show the trace back of an internal error |
+| `OUTFITTER_DEBUG=1` | show the traceback of an internal error |
 | `PI_CODING_AGENT_DIR`, `CLAUDE_CONFIG_DIR`, `CODEX_HOME` | a harness's own directory, where you moved it |
 | `PI_CODING_AGENT_SESSION_DIR` | where Pi keeps sessions; never overridden |
 """

@@ -15,7 +15,7 @@ from outfitter.model.settings import Resolution, Settings, Strategies
 
 
 def effective_controls(composition: Composition, harness: str) -> Controls:
-    """Return the generic controls with the harness's own block over them (spec/10 `controls`).
+    """Return the generic controls with the harness's own block over them (spec/10, "Front matter").
 
     Maps merge by key, lists are joined, the harness's scalar wins.
     """
@@ -46,7 +46,7 @@ def unsupported_control(agent: str, harness: str, control: str) -> Notice:
 def unset_credential(composition: Composition, harness: str, env: Mapping[str, str]) -> str:
     """Return the credential variable of the selected target if the child would lack it, else "".
 
-    See spec/10, Models.
+    See spec/10, "Models".
     """
     target = composition.model
     if target is None or not target.variable:

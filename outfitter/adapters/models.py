@@ -1,6 +1,6 @@
 """A model selection as each harness can take it: foreign model words, unsupported dialects.
 
-See spec/10 Models, V16 and 006.9. Pure.
+See spec/10, "Models", V16 and 006.9. Pure.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tool limits in a harness's own spelling: one table of names for all adapters.
 
-See spec/10 `tools` and spec/15 V12. Pure.
+See spec/10, "Tools" and spec/15 V12. Pure.
 
 Trees name tools in the words of whichever program they were written for. Words are compared without case, `_` and
 `-`. A word that a harness has natively is that tool; any other is looked up among the words for the nine portable

@@ -1,6 +1,6 @@
 """Inheritance: an agent's ancestors in order, each once, and what it takes from them.
 
-See spec/10, front matter table.
+See spec/10, "Front matter".
 """
 
 from __future__ import annotations

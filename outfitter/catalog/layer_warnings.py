@@ -1,6 +1,6 @@
 """Entries of a layer that cannot be used: each is skipped with one warning.
 
-See spec/10, hostile input, and spec/15 V5 and V10.
+See spec/10, "Hostile and broken input" and spec/15 V5 and V10.
 """
 
 from __future__ import annotations

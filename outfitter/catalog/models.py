@@ -1,6 +1,6 @@
 """Model registries: `models.json` over all layers, and what an agent's `model` resolves to.
 
-See spec/10 Models, spec/15 V15 and V16, and 006.9. Pure.
+See spec/10, "Models", spec/15 V15 and V16, and 006.9. Pure.
 """
 
 from __future__ import annotations

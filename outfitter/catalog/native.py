@@ -1,6 +1,6 @@
 """Native Pi overlays and DeepWork job roots of an agent's line.
 
-See spec/10 tree, spec/40 Pi, 006.3.13 to 17, spec/95 CMP-04 to CMP-06.
+See spec/10, spec/40, "Pi", 006.3.13 to 17, spec/95 CMP-04 to CMP-06.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Prompt sources, and the identity's fragments in order.
 
-See spec/10 `file` and `repo_file`, spec/30, spec/15 V1.
+See spec/10, "Files of a loadout", spec/30, spec/15 V1.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def find_harness(command: str, path: str) -> Outcome[str]:
         if reason == "":
             return Success(candidate)
         if reason is not None and refused is None:
-            refused = HarnessUnavailable(command, candidate, reason, f"mend it, or {_install(command)}")
+            refused = HarnessUnavailable(command, candidate, reason, f"fix it, or {_install(command)}")
     return Failure(refused or HarnessUnavailable(command, "", "is not installed: not found on PATH", _install(command)))
 
 
@@ -81,7 +81,7 @@ def _unusable(candidate: str, path: str) -> str | None:
     if stat.S_ISDIR(status.st_mode):
         return "is a directory"
     if not stat.S_ISREG(status.st_mode):
-        return "is no regular file"
+        return "is not a regular file"
     if not os.access(candidate, os.X_OK):
         return "is not executable"
     return _interpreter_missing(candidate, path)

@@ -175,7 +175,7 @@ def _tree_at(directory: str, boundary: str, home: str) -> tuple[bool, tuple[Noti
     if target == os.path.join(home, ".agents"):
         return False, ()
     if not os.path.exists(place):
-        why = f"is a link that leads nowhere ({_link_text(place)})"
+        why = f"is a dangling symlink ({_link_text(place)})"
     elif not os.path.isdir(place):
         why = "is a file, not a directory" + _looks_like_a_link(place)
     elif _outside(target, boundary):

@@ -95,7 +95,7 @@ def _home(sources: Sources, read: Read, tree: str) -> Read:
     entry = sources.listing(posixpath.dirname(tree), "", 1).get(posixpath.basename(tree))
     if entry is None or entry.kind == "directory":
         return read
-    why = f"is a link that leads nowhere ({entry.target})" if entry.kind == "dangling" else "is not a directory"
+    why = f"is a dangling symlink ({entry.target})" if entry.kind == "dangling" else "is not a directory"
     return read._replace(problems=(*read.problems, Problem(tree, why)))
 
 

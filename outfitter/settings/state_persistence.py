@@ -132,7 +132,7 @@ def _undeclared(entry: Entry, harness: str, known: tuple[StatePath, ...]) -> Pro
     else:
         every = listed([path.key for path in tables], 16)
         hint = f"no declared path is near it; {harness} declares {every} (allowed: {', '.join(STRATEGIES)}, each path some of them)"
-    return _problem(entry, f"is no path that {harness} declares", hint)
+    return _problem(entry, f"{harness} declares no such path", hint)
 
 
 def _stem(key: str) -> str:
@@ -144,7 +144,7 @@ def _stem(key: str) -> str:
 def _refused(entry: Entry, key: str) -> str:
     if isinstance(entry.value, str) and entry.value in STRATEGIES:
         return f"{key} does not allow {entry.value}"
-    return f"{_shown(entry.value)} is no strategy"
+    return f"{_shown(entry.value)} is not a strategy"
 
 
 def _shown(value: Any) -> str:

@@ -61,7 +61,7 @@ def _edit(text: str, path: KeyPath, value: str) -> Edit | str:
         return _append(text, path, value)
     for depth, name in enumerate(path, 1):
         if node.id != "mapping":
-            return f"{'.'.join(path[: depth - 1]) or 'the file'} is no mapping"
+            return f"{'.'.join(path[: depth - 1]) or 'the file'} is not a mapping"
         pair = next(((key, inner) for key, inner in node.value if key.value == name), None)
         if pair is None:
             return _added(text, node, path[depth - 1 :], value)
@@ -71,7 +71,7 @@ def _edit(text: str, path: KeyPath, value: str) -> Edit | str:
         if _is_null(node) and depth < len(path):
             return _filled(text, key, node, path[depth:], value)
     if node.id != "scalar":
-        return f"{'.'.join(path)} is no single value"
+        return f"{'.'.join(path)} is not a single value"
     return _replaced(text, key.end_mark.index, node, value)
 
 

@@ -1,6 +1,6 @@
 """Settings against their JSON Schema: each violation with its position and the nearest key.
 
-See seed 000, "validated at read boundaries".
+See seed 000, "Path-keyed adapter declarations".
 """
 
 from __future__ import annotations

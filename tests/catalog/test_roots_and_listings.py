@@ -56,7 +56,7 @@ def test_the_homes_own_tree_is_never_a_projects(world):
     [
         (lambda world: world.put("sub/.agents", "../.claude\n"), "core.symlinks"),
         (lambda world: world.put("sub/.agents", "some\nnotes\n"), "is a file"),
-        (lambda world: world.link("sub/.agents", "nowhere"), "leads nowhere"),
+        (lambda world: world.link("sub/.agents", "nowhere"), "dangling symlink"),
         (lambda world: world.link("sub/.agents", "/"), "outside the repository"),
     ],
 )

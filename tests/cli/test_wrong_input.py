@@ -107,8 +107,8 @@ def test_wrong_words_are_one_line_that_names_them(furnished, words, code, named)
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda path: path.symlink_to(".agents"), "is a link that leads nowhere (.agents)"),
-        (lambda path: path.symlink_to("/no/where"), "is a link that leads nowhere (/no/where)"),
+        (lambda path: path.symlink_to(".agents"), "is a dangling symlink (.agents)"),
+        (lambda path: path.symlink_to("/no/where"), "is a dangling symlink (/no/where)"),
         (lambda path: path.write_text("x"), "is a file, not a directory"),
         (lambda path: path.symlink_to("/etc"), "points outside the repository (/etc)"),
     ],

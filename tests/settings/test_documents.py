@@ -122,7 +122,13 @@ def test_yml_15_what_is_no_regular_file_is_named_and_never_waited_for(tmp_path):
     (tmp_path / "gone").symlink_to("nowhere")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "device").symlink_to("/dev/zero")
-    words = {"fifo": "a fifo", "folder": "a directory", "gone": "leads nowhere", "device": "a device", "loop": "cannot"}
+    words = {
+        "fifo": "a fifo",
+        "folder": "a directory",
+        "gone": "dangling symlink",
+        "device": "a device",
+        "loop": "cannot",
+    }
     for name, word in words.items():
         assert word in problem(read(str(tmp_path / name), "settings")).message
     assert read(str(tmp_path / "absent"), "settings") is None

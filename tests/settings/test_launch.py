@@ -44,7 +44,7 @@ def test_yml_04_no_is_never_a_boolean(ready):
     ready.settings("state_persistence: {cache/: no}\n")
     err = refused(ready.run("run"), 122)
     assert "settings.yml:1" in err
-    assert "state_persistence.cache/: 'no' is no strategy" in err
+    assert "state_persistence.cache/: 'no' is not a strategy" in err
 
 
 def test_yml_06_a_tab_is_named(ready):
@@ -100,7 +100,7 @@ def test_yml_15_settings_that_cannot_be_read_end_the_launch(ready):
     path = ready.project / ".agents/settings.local.yml"
     path.parent.mkdir(exist_ok=True)
     path.symlink_to("gone")
-    assert "settings.local.yml: is a link that leads nowhere" in refused(ready.run("run"))
+    assert "settings.local.yml: is a dangling symlink" in refused(ready.run("run"))
     path.unlink()
     path.mkdir()
     assert "is a directory" in refused(ready.run("run"))

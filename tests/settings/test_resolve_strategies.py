@@ -133,9 +133,9 @@ def test_cls_08_a_mistyped_entry_is_refused_by_name(tmp_path, line, path, neares
 @pytest.mark.parametrize("key", ["cache/", "projects/", "unknown"])
 def test_yml_04_what_is_no_strategy_is_refused_whichever_harness_owns_the_path(value, key):
     error = resolved("pi", {key: value}).failure()
-    assert any("is no strategy" in problem.message for problem in error.problems)
+    assert any("is not a strategy" in problem.message for problem in error.problems)
     error = resolved("pi", {"claude": {"projects/": value}}).failure()
-    assert any("is no strategy" in problem.message for problem in error.problems)
+    assert any("is not a strategy" in problem.message for problem in error.problems)
 
 
 def test_a_harness_name_takes_a_mapping():

@@ -333,7 +333,7 @@ def remarks(
 def unenforceable(strategies: Strategies) -> tuple[Notice, ...]:
     """Return one warning that names every `state_persistence` entry an inherited run cannot enforce.
 
-    See spec/40, Inherit.
+    See spec/40, "Claude Code, inherited".
     """
     rows = (*strategies.idle, strategies.unknown)
     found = [f"{row.path.key}: {row.strategy}" for row in rows if row.form != "default" and _wanted(row)]

@@ -1,6 +1,6 @@
 """Inherited or isolated, where Claude Code writes, and what is bridged.
 
-006.5.1, 22 and 23; seed 000's table and the known scratch (spec/40, harness facts); spec/50. Pure.
+006.5.1, 22 and 23; seed 000's table and the known scratch (spec/40, spec/harness-facts); spec/50. Pure.
 """
 
 from __future__ import annotations

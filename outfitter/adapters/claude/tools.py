@@ -1,6 +1,6 @@
 """Tool limits as Claude Code takes them, for the session and for each subagent (spec/40).
 
-See also spec/10 `tools`. Measured: `--tools` limits the built-in tools of the session and of every subagent in it. It
+See also spec/10, "Tools". Measured: `--tools` limits the built-in tools of the session and of every subagent in it. It
 does not limit MCP tools; a denied `mcp__server` removes that server's tools, `mcp__*` those of all servers. Without
 `Skill` no skill is offered, without `Agent` no subagent.
 

@@ -1,6 +1,6 @@
 """Identity, subagents and skills for Codex, as the real program takes them.
 
-See spec/40 and the harness facts. Pure.
+See spec/40 and spec/harness-facts. Pure.
 """
 
 import posixpath

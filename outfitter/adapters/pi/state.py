@@ -1,6 +1,6 @@
 """Where Pi writes: the declared table of seed 000, and its known scratch.
 
-See spec/40 and the harness facts. Pure.
+See spec/40 and spec/harness-facts. Pure.
 """
 
 from __future__ import annotations
