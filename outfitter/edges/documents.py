@@ -37,7 +37,7 @@ def documents(cache_directory: str | None, remember: bool = True) -> Callable[[s
         try:
             content = read_regular(path_bytes(path))
         except FileNotFoundError:
-            return _flawed(path, "is a link that leads nowhere") if os.path.islink(path_bytes(path)) else None
+            return _flawed(path, "is a dangling symlink") if os.path.islink(path_bytes(path)) else None
         except NotADirectoryError:
             return None
         except OSError as error:
