@@ -23,6 +23,7 @@ from blake3 import blake3
 
 from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Identity
+from outfitter.sparse import HOLES, ask_for_room, copy_data, is_sparse, sparse_digest
 
 CHUNK = 1 << 20
 # What is read whole of a file that somebody else wrote, "10 MB" in messages.
@@ -146,7 +147,12 @@ def read_regular(path: str | bytes, limit: int = READ_LIMIT, *, follow: bool = T
 
 
 def digest_of(descriptor: int, size: int) -> bytes:
-    """Return the BLAKE3 of the first `size` bytes: a file that grows for ever must not be read for ever."""
+    """Return the BLAKE3 of the first `size` bytes: a file that grows for ever must not be read for ever.
+
+    A file that is mostly holes has the digest of `outfitter.sparse` instead.
+    """
+    if size > HOLES and is_sparse(os.fstat(descriptor)):
+        return sparse_digest(descriptor, size)
     hasher, offset = blake3(), 0
     while offset < size and (chunk := os.pread(descriptor, min(CHUNK, size - offset), offset)):
         hasher.update(chunk)
@@ -164,7 +170,15 @@ def digest_file(path: str | bytes, *, follow: bool = True) -> bytes:
 
 
 def copy_bytes(source: int, out: int, size: int) -> bytes:
-    """Copy the first `size` bytes, streamed; return their BLAKE3."""
+    """Copy the first `size` bytes to an empty file, streamed; return their digest as `digest_of` does.
+
+    Room is asked for first, and holes stay holes. Raises `OSError`.
+    """
+    status = os.fstat(source)
+    ask_for_room(out, status)
+    if size > HOLES and is_sparse(status):
+        copy_data(source, out, size)
+        return sparse_digest(source, size)
     hasher, offset = blake3(), 0
     while offset < size and (chunk := os.pread(source, min(CHUNK, size - offset), offset)):
         hasher.update(chunk)

@@ -20,6 +20,7 @@ from outfitter.fs import CHUNK, copy_bytes, digest_of, identity_of, open_regular
 from outfitter.host import Durable, DurableState, Replacement, Unsaved, WriteFailure
 from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Identity
+from outfitter.sparse import is_sparse, sparse_digest
 
 # Fewer files than this are flushed one by one; more, so many at once.
 _FEW, _AT_ONCE = 4, 16
@@ -57,6 +58,8 @@ def prefix(projected: str, durable: str, seeded_size: int) -> tuple[bool, bool]:
 
 
 def _begin_alike(one: int, other: int, size: int) -> bool:
+    if any(is_sparse(os.fstat(descriptor)) for descriptor in (one, other)):
+        return sparse_digest(one, size) == sparse_digest(other, size)
     offset = 0
     while offset < size:
         length = min(CHUNK, size - offset)

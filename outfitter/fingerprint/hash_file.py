@@ -9,6 +9,7 @@ from stat import S_IFMT, S_IFREG
 from blake3 import blake3
 
 from outfitter.fingerprint.tree import DIGEST_SIZE, NO_DIGEST, NO_STAT, STAT, ChildExtra, Folder
+from outfitter.sparse import is_sparse, sparse_digest
 
 BUFFER_SIZE = 1 << 20
 
@@ -89,11 +90,11 @@ def reopen(known: Folder, stats: bytes) -> FolderBuilder:
     return builder
 
 
-def hash_entry(directory: int, name: bytes, buffer: memoryview, settled: int) -> EntryHash:
+def hash_entry(directory: int, name: bytes, buffer: memoryview, settled: int, whole: bool) -> EntryHash:
     """Return the digest of one regular file, and the stat that belongs to the bytes read.
 
     `buffer` is scratch space of BUFFER_SIZE. `settled` is a time (ns) well before this scan began: a file whose times are
-    older was not written during the scan, so one look at its stat is enough.
+    older was not written during the scan, so one look at its stat is enough. `whole` as for `_watched`.
     """
     try:
         descriptor = os.open(name, _OPEN, dir_fd=directory)
@@ -108,23 +109,28 @@ def hash_entry(directory: int, name: bytes, buffer: memoryview, settled: int) ->
             if count == s.st_size and count < BUFFER_SIZE:
                 digest = blake3(buffer[:count]).digest()
                 return EXECUTABLE if mode & 0o100 else FILE, packed(s), digest, ""
-            return _watched(descriptor, s, count, buffer)
-        return _watched(descriptor, s, 0, buffer) if mode & 0o170000 == S_IFREG else _CHANGED
+            return _watched(descriptor, s, count, buffer, whole)
+        return _watched(descriptor, s, 0, buffer, whole) if mode & 0o170000 == S_IFREG else _CHANGED
     except OSError as error:
         return _unread(descriptor, error)
     finally:
         os.close(descriptor)
 
 
-def _watched(descriptor: int, before: os.stat_result, count: int, buffer: memoryview) -> EntryHash:
+def _watched(descriptor: int, before: os.stat_result, count: int, buffer: memoryview, whole: bool) -> EntryHash:
     """Hash a file that is large or young; `before` is its stat, its first `count` bytes are in the buffer.
+
+    Unless `whole`, a file that is mostly holes has the digest of `outfitter.sparse`.
 
     No more is read than it held before. A file that changes meanwhile is read once more, and noted as `unstable` if it
     changes again.
     """
     note = "unstable"
     for _ in (1, 2):
-        digest = _digest(descriptor, before.st_size, count, buffer)
+        if not whole and is_sparse(before):
+            digest = sparse_digest(descriptor, before.st_size)
+        else:
+            digest = _digest(descriptor, before.st_size, count, buffer)
         after = os.fstat(descriptor)
         still = after.st_mtime_ns == before.st_mtime_ns and after.st_ctime_ns == before.st_ctime_ns
         if still and after.st_size == before.st_size:

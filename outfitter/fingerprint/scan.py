@@ -179,12 +179,13 @@ class _HashWorker:
         self._hashes = hashes
 
     def run_part(self, number: int, /) -> None:
-        buffer, settled, put = self._walk.buffer, self._walk.settled_before, self._hashes.put
+        buffer, settled, whole = self._walk.buffer, self._walk.settled_before, self._walk.whole
+        put = self._hashes.put
         for builder, indexes, start in self._parts[number]:
             descriptor = _directory(self._cursor, builder.path)
             if descriptor >= 0:
                 for slot, index in enumerate(indexes, start):
-                    put(slot, hash_entry(descriptor, builder.names[index], buffer, settled))
+                    put(slot, hash_entry(descriptor, builder.names[index], buffer, settled, whole))
 
     def close(self) -> None:
         self._cursor.close()
@@ -276,13 +277,14 @@ def scan(
     *,
     cross_mounts: bool = False,
     follow: bool = True,
+    whole: bool = True,
 ) -> Tree:
     """Return the fingerprint of the directory `root` (spec/60).
 
     `known_rows` were taken at `taken_ns`. A file with an unchanged stat is not read again unless its row is racy, or not at all
     if `trusted` (we wrote it ourselves, and nothing else has run since). Other file systems are entered only with
-    `cross_mounts`; otherwise their roots are unreadable with `EXDEV`. With `follow`, `root` itself may be a symlink. Raises
-    `OSError` if `root` cannot be listed.
+    `cross_mounts`; otherwise their roots are unreadable with `EXDEV`. With `follow`, `root` itself may be a symlink. Unless
+    `whole`, a file that is mostly holes has the digest of `outfitter.sparse`. Raises `OSError` if `root` cannot be listed.
     """
     started = time.time_ns()
     limit = None if trusted else taken_ns - GRANULARITY_NS
@@ -291,7 +293,9 @@ def scan(
     gc.disable()
     try:
         known = pack(known_rows).folders if known_rows else {}
-        walk = _scan_root(root, lambda descriptor: TreeScan(descriptor, known, limit, cross_mounts), follow=follow)
+        walk = _scan_root(
+            root, lambda descriptor: TreeScan(descriptor, known, limit, cross_mounts, whole=whole), follow=follow
+        )
         files = sum([folder.tags.count(b"f") + folder.tags.count(b"x") for folder in walk.folders.values()])
         return tree_of(walk.folders, started, walk.files_read, max(files - walk.files_read, 0))
     finally:
@@ -398,7 +402,7 @@ class RealTrees:
 
     def scan(self, root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool) -> Tree:
         """Fingerprint a projection; a symlink in its place is not followed."""
-        return scan(root, known_rows, taken_ns, trusted, follow=False)
+        return scan(root, known_rows, taken_ns, trusted, follow=False, whole=False)
 
 
 TREES = RealTrees()

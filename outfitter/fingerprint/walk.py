@@ -125,17 +125,26 @@ class TreeScan:
         "settled_before",
         "unchanged",
         "unread_entries",
+        "whole",
     )
 
     def __init__(
-        self, root: int, known: Mapping[bytes, Folder], limit: int | None, cross: bool, *, only_known: bool = False
+        self,
+        root: int,
+        known: Mapping[bytes, Folder],
+        limit: int | None,
+        cross: bool,
+        *,
+        only_known: bool = False,
+        whole: bool = False,
     ) -> None:
         """Scan below the open directory `root`; `cross` tells whether to enter mounts.
 
         `limit` is the time (ns) from which on a known row is racy, or None if none is. With `only_known`, entries that are
-        not known do not count.
+        not known do not count. With `whole`, files that are mostly holes are read like any other.
         """
         self.only_known = only_known
+        self.whole = whole
         self.cursor = Cursor(root)
         self.device = os.fstat(root).st_dev
         self.known = known
@@ -312,7 +321,7 @@ class TreeScan:
                     builder.put(index, lost)
                 continue
             for index in indexes:
-                entry = hash_entry(descriptor, builder.names[index], self.buffer, self.settled_before)
+                entry = hash_entry(descriptor, builder.names[index], self.buffer, self.settled_before, self.whole)
                 builder.put(index, entry)
                 self.files_read += entry[0] in (FILE, EXECUTABLE)
 

@@ -20,6 +20,7 @@ from outfitter.fingerprint.hash_file import packed
 from outfitter.fingerprint.pool import part_size, run_parts
 from outfitter.fingerprint.tree import NO_DIGEST, NO_STAT, STAT, join
 from outfitter.model.value import NamedTuple
+from outfitter.sparse import HOLES, ask_for_room, copy_data, is_sparse, sparse_digest
 
 BUFFER_SIZE = 1 << 20
 # Linux's FICLONE: the new file shares the old one's blocks. Below this size an ordinary copy is as fast.
@@ -43,7 +44,8 @@ Known = Callable[[bytes], tuple[bytes, bytes] | None]
 class Copy(NamedTuple):
     """A copied file: its digest, and the packed stats of copy and source.
 
-    The source's has no identity where it changed twice while it was read: then nothing that is known of it counts.
+    The source's has no identity where it changed twice while it was read, or is mostly holes: then nothing that is known of
+    it counts.
     """
 
     digest: bytes
@@ -92,7 +94,8 @@ class Copier:
                 if made.st_mode & 0o7777 != mode:
                     os.fchmod(out, mode)
                     made = os.fstat(out)
-                return Copy(digest, packed(made), packed(after) if stable else _unstable(after))
+                known_later = stable and not is_sparse(after)
+                return Copy(digest, packed(made), packed(after) if known_later else _unstable(after))
             except BaseException:
                 os.unlink(target, dir_fd=ends[1])
                 raise
@@ -121,12 +124,17 @@ class Copier:
         self, source: int, out: int, status: os.stat_result, known: Callable[[], tuple[bytes, bytes] | None] | None
     ) -> bytes:
         size = status.st_size
+        if size > HOLES and is_sparse(status):
+            ask_for_room(out, status)
+            copy_data(source, out, size)
+            return sparse_digest(out, size)
         if size >= CLONE_FROM and self._clone(source, out):
             remembered = known() if known else None
             if remembered and remembered[0] == packed(status):
                 return remembered[1]
             # What was shared is what is digested: the source may go on changing.
             return self._digest(out)
+        ask_for_room(out, status)
         buffer = self._buffer
         count = os.readv(source, (buffer,))
         if count == size and count < BUFFER_SIZE:
