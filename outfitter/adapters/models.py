@@ -11,7 +11,9 @@ from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple
 
 # Model words of one program: what they mean to it, and nothing to others (spec/15 V16).
-_CLAUDE_WORDS = ("sonnet", "opus", "haiku")
+_CLAUDE_WORDS = ("sonnet", "opus", "haiku", "fable", "opusplan", "best")
+# How the model names of one maker begin. Pi takes those of every maker.
+_OTHER_MAKERS = {"claude": ("gpt-", "gemini-", "codex-"), "codex": ("claude-", "gemini-"), "pi": ()}
 _FOREIGN_WORDS = ("pro", "flash", "flash_lite")
 _UNSET_WORDS = ("", "inherit", "default")
 
@@ -59,7 +61,9 @@ def _native(target: ModelTarget, agent: str, harness: str) -> HarnessModel:
     word = target.model.strip().lower()
     if word in _UNSET_WORDS:
         return HarnessModel(None)
-    foreign = word in _FOREIGN_WORDS or " " in target.model.strip() or (word in _CLAUDE_WORDS and harness != "claude")
+    alias = word.partition("[")[0] in _CLAUDE_WORDS and harness != "claude"
+    made_elsewhere = word.startswith(_OTHER_MAKERS.get(harness, ()))
+    foreign = word in _FOREIGN_WORDS or " " in target.model.strip() or alias or made_elsewhere
     return _lost(target, agent, f"{target.model!r} is a name of another tool") if foreign else HarnessModel(target)
 
 

@@ -6,10 +6,6 @@ Trees name tools in the words of whichever program they were written for. Words 
 `-`. A word that a harness has natively is that tool; any other is looked up among the words for the nine portable
 names. Nothing here ever widens: what cannot be expressed is left out of an allow list, and denied whole in a deny
 list.
-
-Trees name tools in the words of whichever program they were written for. Words are compared without case, `_` and `-`;
-a word that a harness has natively is that tool, else it is looked up among the words for the nine portable names.
-Nothing here ever widens: what cannot be expressed is left out of an allow list, and denied whole in a deny list.
 """
 
 from __future__ import annotations
@@ -82,15 +78,24 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
         "Agent",
         "AskUserQuestion",
         "BashOutput",
+        "CronCreate",
+        "CronDelete",
+        "CronList",
+        "DesignSync",
         "EnterPlanMode",
         "EnterWorktree",
         "ExitPlanMode",
+        "ExitWorktree",
         "KillShell",
+        "ListAgents",
         "ListMcpResourcesTool",
         "LSP",
         "Monitor",
         "NotebookEdit",
         "ReadMcpResourceTool",
+        "RemoteTrigger",
+        "ReportFindings",
+        "ScheduleWakeup",
         "SendMessage",
         "Skill",
         "SlashCommand",
@@ -103,6 +108,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
         "TaskUpdate",
         "TodoWrite",
         "ToolSearch",
+        "Workflow",
     ),
     "codex": (),
 }
@@ -113,16 +119,18 @@ class ToolLimits(NamedTuple):
 
     `allow` None: no allow list; (): no tools at all, never all tools.
 
-    `allow` is already without what `deny` names. `mcp__…` names stand as written; `mcp` became `mcp__<server id>` each.
-    `unknown` are the words, as the tree wrote them, that mean nothing to this harness (a warning each).
+    `allow` is already without what `deny` names. `mcp__…` names are as written; `mcp` became `mcp__<server id>` each.
+    `unknown` are the words that the table lacks; they are in `allow` and `deny` as the tree wrote them.
     `patterns` are denied words with an argument pattern (`Bash(rm:*)`), which the harness may or may not understand;
-    their whole tool is not in `deny`.
+    their whole tool is not in `deny`. `narrower` are allowed words with such a pattern: no harness allows a part of a
+    tool, so they are in no list.
     """
 
     allow: tuple[str, ...] | None
     deny: tuple[str, ...]
     unknown: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    narrower: tuple[str, ...] = ()
 
 
 def squeezed(word: str) -> str:
@@ -163,20 +171,27 @@ def limits(tools: Tools, harness: str, servers: tuple[str, ...] = ()) -> ToolLim
 
     `servers` are the ids of the selected servers.
     """
-    allow, lost = _spelled(tools.allow or (), harness, servers)
-    whole = tuple(word for word in tools.deny if "(" not in word)
-    deny, missing = _spelled(whole, harness, servers)
+    narrower = tuple(word for word in tools.allow or () if "(" in word)
+    allow, new = _spelled(tuple(word for word in tools.allow or () if "(" not in word), harness, servers)
     patterns = tuple(word for word in tools.deny if "(" in word)
+    whole = (word for word in tools.deny if "(" not in word)
+    deny, more = _spelled(tuple(name for word in whole for name in _expanded(word, harness)), harness, servers)
     left = None if tools.allow is None else tuple(name for name in allow if not _denied(name, deny))
-    return ToolLimits(left, deny, tuple(dict.fromkeys(lost + missing)), patterns)
+    return ToolLimits(left, deny, tuple(dict.fromkeys(new + more)), patterns, narrower)
 
 
 def unknown_notices(found: ToolLimits, agent: str, harness: str) -> tuple[Notice, ...]:
-    """One warning a word that the harness does not have, naming agent, word and harness (spec/15 V12)."""
-    return tuple(
-        Notice("warning", "tool-unknown", f"agent {agent}: {harness} has no tool {word!r}; skipped")
-        for word in found.unknown
-    )
+    """One warning for the words that the table lacks, one for allowed words with a pattern (V12)."""
+    notices: list[Notice] = []
+    if found.unknown:
+        words = ", ".join(map(repr, found.unknown))
+        text = f"agent {agent}: {harness}: tools not known to Outfitter, passed on as written: {words}"
+        notices.append(Notice("warning", "tool-unknown", text))
+    if found.narrower:
+        words = ", ".join(map(repr, found.narrower))
+        text = f"agent {agent}: {harness} cannot allow a part of a tool; skipped: {words}"
+        notices.append(Notice("warning", "tool-pattern", text))
+    return tuple(notices)
 
 
 def unnamed_servers(allow: tuple[str, ...] | None, servers: tuple[str, ...]) -> tuple[str, ...]:
@@ -207,16 +222,28 @@ def shut_notices(agent: str, servers: tuple[str, ...]) -> tuple[Notice, ...]:
     )
 
 
+def _expanded(word: str, harness: str) -> tuple[str, ...]:
+    """Return the harness's own tools that a denied `Web*` names, or the word itself."""
+    if "*" not in word or word.startswith("mcp"):
+        return (word,)
+    from fnmatch import fnmatchcase
+
+    own = (*NATIVE[harness].values(), *OTHERS[harness])
+    return tuple(name for name in own if fnmatchcase(squeezed(name), squeezed(word))) or (word,)
+
+
 def _spelled(words: tuple[str, ...], harness: str, servers: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names: list[str] = []
     unknown: list[str] = []
     for word in words:
         if is_every_server(word):
             names += [f"mcp__{server}" for server in servers]
-        elif name := native_name(harness, word):
-            names.append(name)
+        elif word.removesuffix("_*") != word and word.removesuffix("_*") in servers:
+            names.append(f"mcp__{word.removesuffix('_*')}")
         else:
-            unknown.append(word)
+            name = native_name(harness, word)
+            names.append(name or word)
+            unknown += [] if name else [word]
     return tuple(dict.fromkeys(names)), tuple(unknown)
 
 

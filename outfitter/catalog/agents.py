@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from outfitter.catalog.controls import AgentLimits, ControlSet, controls, limits
+from outfitter.catalog.controls import ControlSet, controls
 from outfitter.catalog.fields import Fields, FileSource, KeyOrigin, Place, SkillPick, is_readable, layered, portable
+from outfitter.catalog.limits import AgentLimits, limits
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.layers import Document
 from outfitter.model.request import Notice, Problem

@@ -13,6 +13,7 @@ from outfitter.catalog.closure import Closure, ResolvedSubagent, closure, extens
 from outfitter.catalog.digest import composition_digest
 from outfitter.catalog.inheritance import Loadout
 from outfitter.catalog.layer_warnings import layer_notices
+from outfitter.catalog.limits import effective
 from outfitter.catalog.skills import visible
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Composition, ModelTarget, Overlay, Subagent, VisibleSkill
@@ -119,7 +120,7 @@ def _composed(reader: TreeReader, settings: Settings, found: Closure, env: Mappi
             registry={"providers": registry.providers} if registry.configured else {},
             foreign_hosts=registry.hosts,
             thinking=found.chosen.thinking,
-            tools=found.chosen.tools,
+            tools=effective(found.chosen.tools),
             extensions=extensions,
             plugins=found.chosen.plugins,
             prompt_template=next(iter(found.template.fragments), None),
@@ -196,7 +197,7 @@ def _subagent(reader: TreeReader, found: Closure, sub: ResolvedSubagent, target:
         id=sub.agent.id,
         description=sub.agent.description or sub.agent.label,
         body="\n".join(fragment.content for fragment in sub.identity.fragments),
-        tools=sub.tools,
+        tools=effective(sub.tools),
         model=target,
         thinking=sub.chosen.thinking,
         skills=tuple(skill.id for skill in sub.skills),

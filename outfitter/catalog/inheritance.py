@@ -6,8 +6,9 @@ See spec/10, "Front matter".
 from __future__ import annotations
 
 from outfitter.catalog.agents import Agent, agent, sites
-from outfitter.catalog.controls import ControlSet, inherited, union
+from outfitter.catalog.controls import ControlSet, inherited
 from outfitter.catalog.fields import FileSource, Place, SkillPick
+from outfitter.catalog.limits import union
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Tools
 from outfitter.model.errors import CompositionFailed

@@ -39,8 +39,13 @@ def test_an_allow_list_emptied_by_deny_is_no_tools_at_all():
     assert flags(Tools(()))[0] == ""
 
 
-def test_an_allow_list_of_unknown_names_is_no_tools_and_a_warning():
-    assert flags(Tools(("send_message_to_moon",))) == ("", "mcp__*", ["tool-unknown"])
+def test_names_that_the_table_lacks_are_passed_on_as_written_with_one_warning():
+    made = Tools(("Read", "NewTool", "OtherTool"), ("OldTool",))
+    assert flags(made) == ("Read,NewTool,OtherTool", "OldTool,mcp__*", ["tool-unknown"])
+
+
+def test_an_allowed_word_with_a_pattern_is_left_out_and_named():
+    assert flags(Tools(("Read", "Bash(git log:*)"))) == ("Read", "mcp__*", ["tool-pattern"])
 
 
 def test_an_allow_list_shuts_out_what_it_does_not_name_of_servers():

@@ -5,10 +5,6 @@ does not limit MCP tools; a denied `mcp__server` removes that server's tools, `m
 `Skill` no skill is offered, without `Agent` no subagent.
 
 Pure.
-
-Measured on the real program: `--tools` limits the built-in tools of the session and of every subagent in it; MCP tools stay
-whatever it says, but a denied `mcp__server` takes that server's tools, `mcp__*` those of all. Without `Skill` no skill is
-offered, without `Agent` no subagent.
 """
 
 from __future__ import annotations
@@ -75,14 +71,15 @@ def subagent_tools(tools: Tools, agent: str, servers: tuple[str, ...]) -> Subage
     """A subagent's limits, written into its file as they stand (its list may name single MCP tools)."""
     found = limits(tools, "claude", tuple(map(server_name, servers)))
     notices = unknown_notices(found, agent, "claude")
-    whole = tuple(dict.fromkeys(native_name("claude", word.partition("(")[0]) for word in found.patterns))
+    heads = [word.partition("(")[0] for word in found.patterns]
+    whole = tuple(dict.fromkeys(native_name("claude", head) or head for head in heads))
     remarks = tuple(
         Notice(
             "warning", "tool-pattern", f"agent {agent}: a subagent cannot deny {word!r} alone; the whole tool is denied"
         )
         for word in found.patterns
     )
-    deny = tuple(dict.fromkeys(_whole((*found.deny, *filter(None, whole)))))
+    deny = tuple(dict.fromkeys(_whole((*found.deny, *whole))))
     allow = found.allow
     if allow is not None:
         allow = tuple(name for name in allow if name not in whole)

@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from outfitter.adapters.models import selection
-from outfitter.adapters.tools import ToolLimits, limits, shut_notices, unknown_notices, unnamed_servers
+from outfitter.adapters.tools import limits, shut_notices, unknown_notices, unnamed_servers
 from outfitter.model.composition import Composition, Controls
 from outfitter.model.request import Ambient, Notice
 from outfitter.model.value import NamedTuple
@@ -68,7 +68,8 @@ def tool_flags(composition: Composition) -> Flags:
     servers = tuple(server.id for server in composition.servers)
     found = limits(composition.tools, "pi", servers)
     if composition.extensions:
-        found = _with_extension_tools(found)
+        # An extension may bring them.
+        found = found._replace(unknown=())
     shut = shut_notices(composition.agent, unnamed_servers(found.allow, servers))
     notices = (*unknown_notices(found, composition.agent, "pi"), *shut)
     deny = found.deny
@@ -95,12 +96,6 @@ def pi_tool(name: str) -> str:
         return name
     clean = re.sub(r"[^A-Za-z0-9_*]", "_", name)
     return clean if "__" in name[5:] else clean + "__*"
-
-
-def _with_extension_tools(found: ToolLimits) -> ToolLimits:
-    """Pass names that Pi does not have as written: an extension may have them, and they widen nothing."""
-    allow = None if found.allow is None else (*found.allow, *(word for word in found.unknown if "," not in word))
-    return found._replace(allow=allow, unknown=())
 
 
 def jobs_variable(composition: Composition, controls: Controls, ambient: Ambient) -> tuple[str, tuple[Notice, ...]]:
