@@ -80,10 +80,17 @@ def _trees(sources: Sources, request: Request, found: Layers, settings: Settings
         repository=_layer(sources, repository, ()),
         notices=(*found.notices, *places.notices),
     )
-    found = _with_natives(sources, request, layers, settings, reach)
-    if reach == "agent" and not lacks(TreeReader(found), settings, request.agent):
-        return found
-    return evolve(found, beside=_beside(sources, request, found))
+    chosen = settings.values.get("native_layers")
+    early = bool(chosen) or (chosen is None and reach != "agent")
+    whole = _complete(
+        sources, request, _with_natives(sources, request, layers, settings, "") if early else layers, settings, reach
+    )
+    if reach == "agent" and not lacks(TreeReader(whole), settings, request.agent):
+        return whole
+    if chosen is None and not early:
+        asked = str(request.agent or settings.values.get("default_agent") or "")
+        whole = _complete(sources, request, _with_natives(sources, request, layers, settings, asked), settings, reach)
+    return evolve(whole, beside=_beside(sources, request, whole))
 
 
 def _beside(sources: Sources, request: Request, layers: Layers) -> str:
@@ -97,29 +104,22 @@ def _beside(sources: Sources, request: Request, layers: Layers) -> str:
     return told(beside(sources, root, sources.project_root(request.ambient.cwd, request.ambient.home)[1]))
 
 
-def _with_natives(sources: Sources, request: Request, layers: Layers, settings: Settings, reach: Reach) -> Layers:
-    """The layers read, with tools' own directories.
+def _with_natives(sources: Sources, request: Request, layers: Layers, settings: Settings, asked: str) -> Layers:
+    """The layers with tools' own directories: those that settings name, else all, which give way.
 
-    Those that settings name, else all, where something is found in no other layer.
+    Where one of them has the agent `asked` for, no other agent's file is read.
     """
-    chosen = settings.values.get("native_layers")
-    if chosen == []:
-        return _complete(sources, request, layers, settings, reach)
-    if chosen is None and reach == "agent":
-        whole = _complete(sources, request, layers, settings, reach)
-        if not _has_native(sources, request, layers) or not lacks(TreeReader(whole), settings, request.agent):
-            return whole
-    elif not _has_native(sources, request, layers):
-        return _complete(sources, request, layers, settings, reach)
+    if not _has_native(sources, request, layers):
+        return layers
     from outfitter.porting import in_place
 
+    chosen = settings.values.get("native_layers")
     boundary = sources.project_root(request.ambient.cwd, request.ambient.home)[1]
     spots = in_place.spots(sources, request.ambient, layers.project_root, boundary, chosen)
-    asked = str(request.agent or settings.values.get("default_agent") or "") if reach == "agent" and not chosen else ""
     natives = tuple(in_place.layer_of(sources, spot, asked, chosen is None) for spot in spots)
     if asked and not any(in_place.has_agent(native, asked) for native in natives):
-        natives = tuple(in_place.layer_of(sources, spot, "", True) for spot in spots)
-    return _complete(sources, request, evolve(layers, trees=in_place.at_rank(layers.trees, natives)), settings, reach)
+        natives = tuple(in_place.layer_of(sources, spot, "", chosen is None) for spot in spots)
+    return evolve(layers, trees=in_place.at_rank(layers.trees, natives))
 
 
 def _has_native(sources: Sources, request: Request, layers: Layers) -> bool:

@@ -113,6 +113,7 @@ def test_codex_is_asked_the_same_in_place_and_after_an_import(real):
         ".codex/agents/planner.toml",
         'name = "planner"\ndescription = "Plans"\nmodel_reasoning_effort = "high"\ndeveloper_instructions = "marker-plan"\n',
     )
+    real.put(".codex/skills/craft/SKILL.md", "---\nname: craft\ndescription: about-craft\n---\n\nCraft.\n")
     (real.home / ".codex").mkdir(exist_ok=True)
     provider = f'model_providers.loop={{name="Loop",base_url="{real.server.url}/v1",env_key="MODEL_TOKEN",wire_api="responses"}}'
     words = ("run", "planner", "--harness", "codex", "--", "exec", "--skip-git-repo-check", "-m", "scripted-model")
@@ -123,6 +124,6 @@ def test_codex_is_asked_the_same_in_place_and_after_an_import(real):
     assert real.run(*words).code == 0
     imported = asked(real)
     for body in (placed, imported):
-        assert json.dumps(body["input"]).count("marker-plan") == 1
+        assert json.dumps(body["input"]).count("marker-plan") == json.dumps(body["input"]).count("about-craft") == 1
         assert body["reasoning"]["effort"] == "high"
     assert json.dumps(placed["tools"]) == json.dumps(imported["tools"])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from outfitter.adapters.codex.overrides import Override, Overrides, chosen_model, effort, is_bare, is_text, toml_value
 from outfitter.adapters.controls import flat_name
 from outfitter.model.composition import Composition, Fragment, Subagent, VisibleSkill
-from outfitter.model.projection import Generated
+from outfitter.model.projection import Facts, Generated
 from outfitter.model.request import Notice
 
 
@@ -71,14 +71,35 @@ def _still_visible(count: int) -> Notice:
     return Notice("warning", "skills-visible", text, "an override cannot hold a path that is not Unicode text")
 
 
-def skill_switches(composition: Composition) -> Overrides:
+def own_skills(facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the directories to list, and the manifests in Codex's own ones whose names the tree has, too."""
+    tree = posixpath.join(facts.project_root, ".agents/skills")
+    names = facts.listings.get(tree, ())
+    own = (posixpath.join(facts.project_root, ".codex/skills"), posixpath.join(facts.native, "skills"))
+    same = (f"{place}/{name}/SKILL.md" for place in own for name in facts.listings.get(place, ()) if name in names)
+    return (tree, *own), tuple(same)
+
+
+def copied_skills(composition: Composition, facts: Facts) -> tuple[str, ...]:
+    """Return manifests in Codex's own directories that equal a selected skill: it would list that twice."""
+    texts = {skill.id: skill.manifest.encode("utf-8", "surrogateescape") for skill in composition.skills}
+    visible = {posixpath.dirname(one.manifest_path) for one in composition.visible_skills}
+    return tuple(
+        path
+        for path in own_skills(facts)[1]
+        if posixpath.dirname(path) not in visible
+        and facts.files.get(path) == texts.get(posixpath.basename(posixpath.dirname(path)), b"\0")
+    )
+
+
+def skill_switches(composition: Composition, copies: tuple[str, ...] = ()) -> Overrides:
     """Switch off every skill of the tree that Codex would list and the agent did not select (spec/15 V3).
 
     The user's own switches stay: Codex heeds the lists of all its sources (measured).
     """
     surplus = [skill for skill in composition.visible_skills if not skill.selected]
-    off = _off(surplus)
-    left = len(surplus) - len(off)
+    off = _off(surplus) + [{"path": path, "enabled": False} for path in copies if is_text(path)]
+    left = len(surplus) - len(_off(surplus))
     notices = (*((_still_visible(left),) if left else ()), *_without_extras(composition))
     return Overrides((Override("skills", "skills.config", off),) if off else (), notices)
 

@@ -12,7 +12,15 @@ from typing import Any
 from returns.result import Failure, Success
 
 from outfitter.adapters import Adapter, FactsRequest
-from outfitter.adapters.codex.identity import CodexIdentity, identity, skill_switches, skills_out_of_reach, subagents
+from outfitter.adapters.codex.identity import (
+    CodexIdentity,
+    copied_skills,
+    identity,
+    own_skills,
+    skill_switches,
+    skills_out_of_reach,
+    subagents,
+)
 from outfitter.adapters.codex.mcp import limited_tools, server_overrides, shut_out
 from outfitter.adapters.codex.overrides import (
     LONGEST,
@@ -70,7 +78,9 @@ def plan(
     who, helpers = identity(fragments, facts.projection, words), subagents(composition, facts.projection)
     native = _native(facts)
     environment = {**request.ambient.env, **controls.environment}
-    overrides = _overrides(composition, settings, chosen, who, helpers, native, environment)
+    overrides = _overrides(
+        composition, settings, chosen, who, helpers, native, environment, copied_skills(composition, facts)
+    )
     long = too_long(overrides)
     if long is not None:
         return Failure(_does_not_fit(composition, long))
@@ -119,7 +129,8 @@ def first_facts(_request: Request, _settings: Settings, native: str) -> FactsReq
 def more_facts(_request: Request, _settings: Settings, facts: Facts) -> FactsRequest:
     """The user's configuration, which overrides are merged with, and the project's own context files."""
     context = tuple(posixpath.join(facts.project_root, name) for name in CONTEXT)
-    return FactsRequest((posixpath.join(facts.native, CONFIG), *context))
+    places, manifests = own_skills(facts)
+    return FactsRequest((posixpath.join(facts.native, CONFIG), *context, *manifests), places)
 
 
 def _overrides(
@@ -130,6 +141,7 @@ def _overrides(
     helpers: CodexIdentity,
     native: Mapping[str, Any],
     environment: Mapping[str, str],
+    copies: tuple[str, ...],
 ) -> Overrides:
     limited = limited_tools(composition)
     level, said = effort(composition.thinking, composition.agent)
@@ -148,7 +160,7 @@ def _overrides(
                 Overrides(tuple(rows), said),
                 who.overrides,
                 helpers.overrides,
-                skill_switches(composition),
+                skill_switches(composition, copies),
                 server_overrides(composition, limited.lists, _server_ids(native), environment),
             )
         )
