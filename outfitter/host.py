@@ -120,6 +120,10 @@ class Projecting(Protocol):
         """Write a new file exclusively, 0600 or 0700; the row carries digest and identity, its path is b""."""
         ...
 
+    def can_execute(self, path: str) -> bool:
+        """Return whether a file with the execute bit can be executed where it is; not on a noexec mount."""
+        ...
+
     def link(self, target: str, path: str) -> None:
         """Make a symlink at `path`."""
         ...

@@ -98,6 +98,7 @@ def project(projecting: Projecting, terminal: Terminal, prepared: Prepared, reco
         builder.write_plan(plan)
         builder.place_states(targets)
         builder.plant_seeds(plan.seeds)
+        builder.notice_scripts(plan)
         projected = builder.projected()
         if record.retained:
             from outfitter.run.baseline_texts import keep_baseline_texts

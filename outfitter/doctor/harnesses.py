@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from outfitter.adapters import adapter
 from outfitter.doctor.directories import Check, Verdict, misplaced
+from outfitter.edges.environment import home_directory
 from outfitter.edges.programs import ask_program, find_harness
 from outfitter.model.errors import HarnessUnavailable, LaunchError, os_error_text
 from outfitter.model.settings import StatePath
@@ -52,7 +53,9 @@ def harness_check(harness: str, env: Mapping[str, str], wanted: bool) -> tuple[C
     `wanted` tells that launches use it by default.
     """
     name = f"harness {harness}"
-    program: str | LaunchError = fold(find_harness(adapter(harness).command, env.get("PATH", "")), identity, identity)
+    program: str | LaunchError = fold(
+        find_harness(adapter(harness).command, env.get("PATH", ""), home_directory(env)), identity, identity
+    )
     if isinstance(program, str):
         return _installed_check(name, harness, program, env, wanted)
     error = program

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,10 +26,30 @@ DIRECTORY_VARIABLES = ("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CL
 QUIET = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200", "DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1"}
 
 
-def find_harness(command: str, path: str) -> Outcome[str]:
-    """The absolute path of `command` on `path` (as in PATH), a regular file that can be executed, its interpreter present.
+# Where the programs' own installers put them without always putting that directory on PATH, relative to the home.
+INSTALLED = (
+    ".claude/local",
+    ".local/bin",
+    ".npm-global/bin",
+    ".bun/bin",
+    ".volta/bin",
+    ".local/share/mise/shims",
+    ".asdf/shims",
+    ".local/share/pnpm",
+)
+SCRIPT_BYTES = 1 << 16
+# A line of a shell script that starts a program by its absolute path; `re` compiles it on first use.
+HANDS_ON_PATTERN = r"""\s*(?:exec\s+)?["']?(/[^\s"'$`;|&]+)["']?(?=\s)"""
+# A line of a shell script that looks at the arguments and hands them to no program.
+LOOKS_PATTERN = r"\s*(?:echo|printf|case|set|for|test|\[|:)(?=\s)"
+SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "fish"))
 
-    Errors: `HarnessUnavailable`, with the first unusable find (126), or with how to install it (127).
+
+def find_harness(command: str, path: str, home: str = "") -> Outcome[str]:
+    """Find `command` on `path` (as in PATH): a regular file that can be executed, its interpreter present.
+
+    Returns its absolute path. Errors: `HarnessUnavailable`, with the first unusable find (126), or with where it is
+    installed below `home` or how to install it (127).
     """
     refused: HarnessUnavailable | None = None
     for candidate in _candidates(command, path):
@@ -37,7 +58,17 @@ def find_harness(command: str, path: str) -> Outcome[str]:
             return Success(candidate)
         if reason is not None and refused is None:
             refused = HarnessUnavailable(command, candidate, reason, f"fix it, or {_install(command)}")
-    return Failure(refused or HarnessUnavailable(command, "", "is not installed: not found on PATH", _install(command)))
+    return Failure(refused or _missing(command, path, home))
+
+
+def _missing(command: str, path: str, home: str) -> HarnessUnavailable:
+    """Say that the program is not on PATH; it may be installed where only a shell alias finds it."""
+    for folder in INSTALLED if home and "/" not in command else ():
+        candidate = os.path.join(home, folder, command)
+        if _unusable(candidate, path) == "":
+            hint = f"put it on PATH: export PATH={os.path.dirname(candidate)}:$PATH"
+            return HarnessUnavailable(command, "", f"is not on PATH; it is installed as {candidate}", hint)
+    return HarnessUnavailable(command, "", "is not installed: not found on PATH", _install(command))
 
 
 def prober(
@@ -47,11 +78,13 @@ def prober(
 
     It runs without a terminal, in a process group and a configuration directory of its own, once for each path, size and mtime:
     the text is kept in `<cache_directory>/probes/` ("" for no cache). A cache that cannot be read or written is ignored;
-    without `remember` it is only read.
+    without `remember` it is only read. A shim is asked every time unless the
+    program behind it is known: it stays as it is when that one changes.
     """
 
     def probe(executable: str, arguments: tuple[str, ...], path: str) -> str:
-        kept = os.path.join(cache_directory, "probes", _key(executable, arguments)) if cache_directory else ""
+        programs = programs_behind(executable) if cache_directory else ()
+        kept = os.path.join(cache_directory, "probes", _key(programs, arguments)) if programs else ""
         known = _kept(kept) if kept else None
         if known is not None:
             return known
@@ -121,9 +154,43 @@ def _install(command: str) -> str:
     return f"install it with `{adapter(command).install}`" if command in NAMES else f"put {command} on PATH"
 
 
-def _key(executable: str, arguments: tuple[str, ...]) -> str:
-    status = os.stat(executable)
-    parts = (os.path.realpath(executable), str(status.st_size), str(status.st_mtime_ns), *arguments)
+def programs_behind(executable: str, depth: int = 4) -> tuple[str, ...]:
+    """Return the files that decide what a program answers, itself first; () where no file does.
+
+    A shell script that hands its arguments on answers for the program that it starts: each of its lines must name that one
+    by an absolute path (asdf's, nvm's and pyenv's do not). A symlink to a binary of another name (mise, volta) chooses by
+    the directory it runs in: neither the file nor a directory it is in has the program's name.
+    """
+    real = os.path.realpath(executable)
+    try:
+        with open(real, "rb") as file:
+            text = file.read(SCRIPT_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ()
+    first = text.partition("\n")[0]
+    if not first.startswith("#!"):
+        name = os.path.basename(executable)
+        return (real,) if any(name in part for part in real.split("/")) else ()
+    if SHELLS.isdisjoint(os.path.basename(word) for word in first[2:].split()[:2]):
+        return (real,)
+    behind = [real]
+    for line in text.splitlines()[1:]:
+        if ("$@" not in line and "$*" not in line) or re.match(LOOKS_PATTERN, line):
+            continue
+        started = re.match(HANDS_ON_PATTERN, line)
+        further = programs_behind(started[1], depth - 1) if started and depth else ()
+        if not further:
+            return ()
+        behind += further
+    return tuple(behind)
+
+
+def _key(programs: tuple[str, ...], arguments: tuple[str, ...]) -> str:
+    parts: list[str] = []
+    for program in programs:
+        status = os.stat(program)
+        parts += (program, str(status.st_size), str(status.st_mtime_ns))
+    parts += arguments
     return str(blake3(b"\0".join(map(os.fsencode, parts))).hexdigest(16))
 
 

@@ -13,6 +13,7 @@ from outfitter.edges import sources
 from outfitter.edges.cache_place import early_cache_directory
 from outfitter.edges.console import Console
 from outfitter.edges.documents import documents
+from outfitter.edges.environment import home_directory
 from outfitter.edges.process import Harnesses
 from outfitter.edges.programs import find_harness, prober
 from outfitter.edges.signals import SIGNALS
@@ -24,6 +25,7 @@ from outfitter.host import Durable, Host, Token
 from outfitter.model.layers import Document, DocumentForm
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
+from outfitter.railway import Outcome
 from outfitter.run.projecting import projecting
 from outfitter.run.runs import RunDirectories
 
@@ -57,12 +59,16 @@ class RealSources:
     names = staticmethod(sources.names)
     real = staticmethod(sources.real)
     digest = staticmethod(sources.digest)
-    find_harness = staticmethod(find_harness)
 
     def __init__(self, cache: str | None, env: Mapping[str, str], remember: bool = True) -> None:
         """`cache` is the directory for parsed files and probes (None: none); without `remember` it is only read."""
+        self._home = home_directory(env)
         self._document = documents(cache, remember)
         self._probe = prober(cache or "", env, remember)
+
+    def find_harness(self, command: str, path: str) -> Outcome[str]:
+        """Find a program on `path`; one that is installed elsewhere in the home is named."""
+        return find_harness(command, path, self._home)
 
     def document(self, path: str, form: DocumentForm) -> Document | None:
         """Parse a file, or take its parse from the cache."""

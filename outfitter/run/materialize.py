@@ -86,6 +86,18 @@ class ProjectionBuilder:
             self._projecting.make_directory(path.rpartition("/")[0])
             self._add(self._projecting.copy(copied.source, path, copied.executable)[0], copied.path)
 
+    def notice_scripts(self, plan: ProjectionPlan) -> None:
+        """Say so where the temporary directory runs no programs: the harness would only say "permission denied"."""
+        scripts = [item.path for item in plan.generated if item.executable]
+        scripts += [item.path for item in plan.copied if item.executable]
+        if not scripts or self._projecting.can_execute(self._path(scripts[0])):
+            return
+        from outfitter.model.wording import listed
+
+        text = f"the temporary directory is mounted noexec: these scripts cannot run: {listed(scripts, 3)}"
+        hint = "set TMPDIR to a directory where programs can run"
+        self._notices.append(Notice("warning", "temporary-directory-noexec", text, hint))
+
     def place_states(self, targets: Mapping[str, str]) -> None:
         """Place every declared path by its strategy; generated ones stay. Raises `OSError`."""
         generated = frozenset(self._record.generated)

@@ -105,6 +105,10 @@ class Builder:
         tag, permissions = "x" if executable else "f", stat.S_IMODE(at.st_mode)
         return Row(b"", tag, blake3(data).digest(), len(data), permissions, identity_of(at))
 
+    def can_execute(self, path: str) -> bool:
+        """Return whether a file with the execute bit can be executed where it is; not on a noexec mount."""
+        return os.access(path, os.X_OK)
+
     def link(self, target: str, path: str) -> None:
         """Make a symlink at `path`."""
         self._make_parent(path)

@@ -38,6 +38,12 @@ def test_what_no_command_can_be_brought_to_say(machine, updating):
     builder = materialize.ProjectionBuilder(unreadable, Any)
     builder._note_durable("/M/home/.pi/agent/auth.json", "auth.json")
     heard += builder.projected().notices
+    builder = materialize.ProjectionBuilder(
+        SimpleNamespace(can_execute=lambda _: False), SimpleNamespace(projection="/M")
+    )
+    scripts = (SimpleNamespace(path="skills/s/run.sh", executable=True),)
+    builder.notice_scripts(SimpleNamespace(generated=(), copied=scripts))
+    heard += builder.projected().notices
     here: Any = SimpleNamespace(ambient=SimpleNamespace(env={}, platform="darwin"))
     facts: Any = SimpleNamespace(listings={}, native="/M/home/.claude")
     heard += _keychain(here, facts)

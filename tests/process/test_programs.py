@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from outfitter.edges.programs import find_harness, prober
+from outfitter.edges.programs import find_harness, prober, programs_behind
 from outfitter.model.errors import HarnessUnavailable
 from outfitter.railway import fold
 
@@ -49,13 +49,13 @@ def test_an_unusable_one_is_passed_over_for_a_usable_one(tmp_path):
     assert found("pi", f"{tmp_path / 'a'}:{tmp_path / 'b'}") == second
 
 
-def test_an_empty_and_a_relative_entry_are_the_working_directory(tmp_path, monkeypatch):
+@pytest.mark.parametrize("path", ["/nonexistent:", "sub", ".", ""])
+def test_a_relative_entry_of_path_is_not_searched(tmp_path, monkeypatch, path):
+    """What lies there is the project's program, not the user's."""
     monkeypatch.chdir(tmp_path)
-    here = program(tmp_path)
-    there = program(tmp_path / "sub")
-    assert found("pi", "/nonexistent:") == here
-    assert found("pi", "sub") == there
-    assert isinstance(found("pi", ""), HarnessUnavailable)
+    program(tmp_path)
+    program(tmp_path / "sub")
+    assert isinstance(found("pi", path), HarnessUnavailable)
 
 
 def test_run_10_what_cannot_be_executed(tmp_path):
@@ -137,3 +137,58 @@ class TestProbe:
         (tmp_path / "cache").write_text("in the way")
         path = program(tmp_path / "bin", text="#!/bin/sh\necho fine\n")
         assert self.probe(tmp_path)(path, ()) == "fine\n"
+
+
+def answering(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable} -I\nprint({text!r})\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    "shim",
+    [
+        '#!/bin/sh\nexec "{real}" "$@"\n',
+        "#!/usr/bin/env bash\n{real} $*\n",
+        '#!/bin/sh\nexec version-manager exec claude "$@"\n',
+        '#!/bin/sh\nif :; then\n  exec "$HOME/claude" "$@"\nfi\n',
+    ],
+)
+def test_a_program_behind_a_shim_is_asked_again_when_it_changes(tmp_path, shim):
+    real = answering(tmp_path / "versions/claude", "old")
+    (tmp_path / "version-manager").write_text(f'#!/bin/sh\nshift 2\nexec {real} "$@"\n')
+    (tmp_path / "version-manager").chmod(0o755)
+    (tmp_path / "claude").symlink_to(real)
+    wrapper = tmp_path / "bin/claude"
+    wrapper.parent.mkdir()
+    wrapper.write_text(shim.format(real=real))
+    wrapper.chmod(0o755)
+    ask = prober(str(tmp_path / "cache"), {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)})
+    assert ask(str(wrapper), ("--help",), "") == "old\n"
+    answering(real, "newer")
+    assert ask(str(wrapper), ("--help",), "") == "newer\n"
+
+
+def test_a_symlink_to_a_version_manager_is_never_remembered(tmp_path):
+    manager = answering(tmp_path / "mise", "one")
+    manager.write_bytes(b"\x7fELF")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/claude").symlink_to(manager)
+    assert programs_behind(str(tmp_path / "bin/claude")) == ()
+
+
+def test_a_binary_that_is_named_by_its_version_is_remembered(tmp_path):
+    real = tmp_path / "share/claude/versions/2.1.332"
+    real.parent.mkdir(parents=True)
+    real.write_bytes(b"\x7fELF")
+    (tmp_path / "claude").symlink_to(real)
+    assert programs_behind(str(tmp_path / "claude")) == (str(real),)
+
+
+@pytest.mark.parametrize("place", [".claude/local", ".local/bin", ".bun/bin"])
+def test_a_program_that_is_installed_but_not_on_path_is_named(tmp_path, place):
+    answering(tmp_path / place / "claude", "")
+    error = find_harness("claude", "/usr/bin:/bin", str(tmp_path)).failure()
+    assert f"{place}/claude" in error.reason
+    assert str(tmp_path / place) in error.hint
