@@ -87,7 +87,7 @@ class ProjectionBuilder:
             self._add(self._projecting.copy(copied.source, path, copied.executable)[0], copied.path)
 
     def notice_scripts(self, plan: ProjectionPlan) -> None:
-        """Say so where the temporary directory runs no programs: the harness would only say "permission denied"."""
+        """Warn where the temporary directory runs no programs; the harness only says "permission denied"."""
         scripts = [item.path for item in plan.generated if item.executable]
         scripts += [item.path for item in plan.copied if item.executable]
         if not scripts or self._projecting.can_execute(self._path(scripts[0])):
