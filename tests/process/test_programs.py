@@ -66,7 +66,7 @@ def test_run_10_what_cannot_be_executed(tmp_path):
     assert "directory" in refused(tmp_path)
     os.rmdir(tmp_path / "bin/pi")
     os.mkfifo(tmp_path / "bin/pi")
-    assert "no regular file" in refused(tmp_path)
+    assert "not a regular file" in refused(tmp_path)
     os.unlink(tmp_path / "bin/pi")
     (tmp_path / "bin/pi").symlink_to("gone")
     assert "gone" in refused(tmp_path)
