@@ -15,6 +15,7 @@ import errno
 import json
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import IO, Any
@@ -88,6 +89,22 @@ def owner(path: str) -> int:
         return os.lstat(path).st_uid
     except OSError:
         return -1
+
+
+def make_accessible(path: str, directory: int | None = None) -> None:
+    """Make an unreadable directory accessible to its owner, without following a symlink in its place.
+
+    `directory`: an open directory that a relative path starts from. Raises `OSError`.
+    """
+    if sys.platform != "linux":
+        os.chmod(path, stat.S_IRWXU, dir_fd=directory, follow_symlinks=False)
+        return
+    handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    try:
+        # chmod refuses such a handle; by its name in /proc it reaches the very inode.
+        os.chmod(f"/proc/self/fd/{handle}", stat.S_IRWXU)
+    finally:
+        os.close(handle)
 
 
 def open_regular(

@@ -350,6 +350,17 @@ class Runs(Protocol):
         """Take the lock of a dead launcher's run directory; None if it is held, gone, or not the one journalled."""
         ...
 
+    def place(self, token: Token, record: Record) -> str | None:
+        """Return where the run directory of a held lock is now: its own path, another one, or None if it was removed.
+
+        "" where it was moved and nothing tells where to.
+        """
+        ...
+
+    def make_accessible(self, record: Record) -> None:
+        """Give the owner access to the run directory and its projection again, if the harness took it away."""
+        ...
+
     def strays(self, root: str) -> Sequence[Row]:
         """Find strays (see `FindStrays`)."""
         ...

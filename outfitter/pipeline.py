@@ -6,19 +6,20 @@ diff and bridge run whenever a baseline exists: after success, failure, a signal
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from attrs import evolve
 from returns.io import IOResult
 
-from outfitter.host import Host, OpenRun
-from outfitter.model.errors import LaunchError
+from outfitter.host import Host, OpenRun, Token
+from outfitter.model.errors import EffectFailed, LaunchError
 from outfitter.model.layers import Layers
 from outfitter.model.outcome import ChildExit, Settlement, Snapshot
 from outfitter.model.projection import Based, Prepared, Record, Report, Settled
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Settings
-from outfitter.railway import Effect, Outcome, always, done, fold, guarded, identity
+from outfitter.railway import Effect, Outcome, always, done, failed, fold, guarded, identity
 from stages.compose import compose
 from stages.fingerprint import fingerprint
 from stages.gather_facts import choose_harness, survey
@@ -80,7 +81,7 @@ def _occupy(host: Host, prepared: Prepared, occupied: OpenRun) -> Effect[Settled
 def _run_and_settle(host: Host, prepared: Prepared, occupied: OpenRun, based: Based) -> Effect[Settled]:
     """Run the harness, and settle what it wrote however that went."""
     run_it = partial(_run, host, prepared, occupied, based.notices)
-    return always(run_it, then=partial(_settle, host, prepared.settings, based.baseline))(based.record)
+    return always(run_it, then=partial(_settle, host, prepared.settings, occupied.token, based.baseline))(based.record)
 
 
 def _run(
@@ -91,9 +92,46 @@ def _run(
 
 
 def _settle(
-    host: Host, settings: Settings, baseline: Snapshot, record: Record, outcome: Outcome[ChildExit]
+    host: Host, settings: Settings, token: Token, baseline: Snapshot, record: Record, outcome: Outcome[ChildExit]
 ) -> Effect[Settled]:
-    return settle(host, settings, baseline, record).map(partial(_settled, record, outcome))
+    """Settle what the run wrote. Where the machine refuses that, the harness's own end is reported all the same."""
+    place = _place(host, token, record)
+    if place not in (record.root, None):
+        return done(_settled(record, outcome, _moved(record, place or "")))
+    return (
+        settle(host, settings, baseline, record)
+        .map(partial(_settled, record, outcome))
+        .lash(partial(_not_settled, record, outcome))
+    )
+
+
+def _place(host: Host, token: Token, record: Record) -> str | None:
+    """Return where the run directory is now; where that cannot be told, it counts as being in its place."""
+    try:
+        return host.runs.place(token, record)
+    except OSError:
+        return record.root
+
+
+def _moved(record: Record, place: str) -> Settlement:
+    """Nothing is settled for a run directory that was moved: it is complete, and nobody knows for how long it is there."""
+    where = f"is now {place}" if place else "was moved to another place"
+    text = f"the run directory was moved while the harness ran: {record.root} {where}; nothing in it is saved yet"
+    notice = Notice("warning", "moved", text, f"move it back to {record.root}, then: outfitter recover")
+    return Settlement(notices=(notice,), saved=False, complete=False, place=place)
+
+
+def _not_settled(record: Record, outcome: Outcome[ChildExit], error: LaunchError) -> Effect[Settled]:
+    """Leave to recovery what the machine refused to settle; any other error ends the launch."""
+    if not isinstance(error, EffectFailed):
+        return failed(error)
+    settlement = Settlement(notices=(_refused(error),), saved=False, complete=False)
+    return done(Settled(evolve(record, phase="started"), fold(outcome, identity, identity), settlement))
+
+
+def _refused(error: EffectFailed) -> Notice:
+    place = f"{error.path}: " if error.path else ""
+    return Notice("warning", "not-settled", f"cannot {error.operation}: {place}{error.reason}")
 
 
 def _settled(record: Record, outcome: Outcome[ChildExit], settlement: Settlement) -> Settled:
@@ -113,6 +151,9 @@ def settle(host: Host, settings: Settings | None, baseline: Snapshot, record: Re
     from stages.fingerprint_again import fingerprint_again
 
     host.terminal.saving()
+    # What cannot be made accessible cannot be listed either, and that is said.
+    with suppress(OSError):
+        host.runs.make_accessible(record)
     return IOResult.do(
         settlement.over(actual.tree)
         for actual in host.step(fingerprint_again, host.trees, host.durable, record, baseline)

@@ -61,7 +61,7 @@ def _finish(runs: Runs, settled: Settled) -> tuple[Record, Told]:
     if record.changes is None and not settled.settlement.saved:
         return record, (_left(record.root, "what this run wrote is not saved yet"),)
     if not settled.settlement.saved:
-        return _stay(runs, record, "unsaved", _unsaved)
+        return _stay(runs, record, "unsaved", partial(_unsaved, settled.settlement.place))
     if record.retained:
         return _stay(runs, record, "retained", _retained)
     over = evolve(record, phase="settled")
@@ -79,8 +79,8 @@ def _retained(record: Record, _journalled: bool) -> Notice:
     return Notice("notice", "retained", f"projection retained: {record.root}")
 
 
-def _unsaved(record: Record, journalled: bool) -> Notice:
-    text = f"some of what this run wrote could not be saved; it stays in {record.root}"
+def _unsaved(place: str, record: Record, journalled: bool) -> Notice:
+    text = f"some of what this run wrote could not be saved; it stays in {place or record.root}"
     return Notice("warning", "unsaved", text, way_out(record, journalled))
 
 

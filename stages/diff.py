@@ -114,8 +114,10 @@ def _note(new: Row | None) -> str:
 
 def _written_through(path: str, ground: Owner, one: Row, other: Row | None) -> Change:
     kind: ChangeKind = "modified" if other else "deleted"
-    after = other.size if other else None
-    return Change(path, kind, ground.zone, ground.state_path, ground.strategy, "durable", one.size, after)
+    seen = other is not None and other.tag != "u"
+    after = other.size if other and seen else None
+    note = f"could not be looked at ({other.note})" if other and not seen else ""
+    return Change(path, kind, ground.zone, ground.state_path, ground.strategy, "durable", one.size, after, note)
 
 
 def _linked_files(record: Record, baseline: Snapshot) -> Iterator[bytes]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
+from errno import errorcode
 
 from returns.result import Success
 
-from outfitter.fingerprint.tree import Folder, Rows, concat, pack, reparent, tree_of
+from outfitter.fingerprint.tree import NO_DIGEST, Folder, Rows, concat, pack, reparent, tree_of
 from outfitter.host import Durable, Trees
 from outfitter.model.outcome import GRANULARITY_NS, Row, Snapshot, path_bytes, path_text
 from outfitter.model.projection import Record, State
@@ -23,7 +24,7 @@ from outfitter.run.ownership import PathIndex, index_paths, owner_of
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
     """The projection after the harness ended, and the durable files as they are now; unchanged files are not read.
 
-    A durable file that cannot be read has no row, as an absent one; a projection that is gone is an empty one. Errors:
+    A durable file that nobody can look at now has a row tagged `u`; a projection that is gone is an empty one. Errors:
     `EffectFailed` where the projection is there and cannot be listed.
     """
 
@@ -55,7 +56,10 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
             single |= {path_text(row.path): row for row in Rows({path: folder})}
     parts: list[dict[bytes, Folder]] = []
     for (tree, prefix), known in seeded.items():
-        now = pack(trees.look_again(tree, Rows(known), record.started_ns)).folders
+        try:
+            now = pack(trees.look_again(tree, Rows(known), record.started_ns)).folders
+        except OSError as error:
+            now = {path: _unobserved(folder, error) for path, folder in known.items()}
         for path, folder in known.items():
             found = now.get(path)
             if found is None or found.names != folder.names:
@@ -64,6 +68,15 @@ def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequenc
         parts.append(reparent(Rows(now), path_bytes(prefix).rstrip(b"/")))
     rest = [row for path, known in single.items() for row in _look(durable, held, path, known, record.started_ns)]
     return concat(parts, rest)
+
+
+def _unobserved(folder: Folder, error: OSError) -> Folder:
+    """Return a known durable folder, no file of which can be looked at now."""
+    note = errorcode.get(error.errno or 0, "EIO")
+    rows = [
+        row._replace(tag="u", digest=NO_DIGEST, note=note) for row in Rows({folder.path: folder}) if row.tag in "fx"
+    ]
+    return pack(rows).folders.get(folder.path, folder._replace(names=b"", tags=b"", stats=b"", digests=b"", extras=()))
 
 
 def _name(row: Row) -> bytes:
@@ -112,7 +125,9 @@ def _look(durable: Durable, held: PathIndex, path: str, known: Row | None, since
     identity, digest = (known.identity, known.digest) if known and settled else (None, None)
     try:
         seen = durable.look(place, identity, digest)
-    except OSError:
+    except OSError as error:
+        if known is not None:
+            yield known._replace(tag="u", digest=NO_DIGEST, note=errorcode.get(error.errno or 0, "EIO"))
         return
     if seen:
         tag = "x" if seen.mode & 0o100 else "f"

@@ -19,7 +19,7 @@ from outfitter.model.wording import counted
 from outfitter.railway import fold, perform
 from outfitter.recovery import Recovered, recover
 from outfitter.render import notice_json, one_line
-from outfitter.run.journals import LOCK_GONE
+from outfitter.run.journals import LOCK_GONE, NO_ACCESS
 from outfitter.run.layout import LOCK, MARKER
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> i
     unreadable = [one for one in journals if one.condition == "unreadable"]
     odd = [(one, one.record) for one in journals if one.condition == "other" and one.record is not None]
     orphans = [one for one in journals if one.condition == "orphan"]
+    gone = [one for one in journals if one.condition == "gone" and one.record and one.record.phase == "unsaved"]
     back = tuple((one, clear(one)) for one in leftover_directories(context.ambient) if one.proven)
     if as_json:
         context.console.document(
@@ -176,9 +177,9 @@ def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> i
                 "unreadable": [{"run": one.run_id, "reason": one.reason} for one in unreadable],
                 "untouched": [
                     {"run": one.run_id, "root": one.record.root if one.record else None, "reason": one.reason}
-                    for one in (*(one for one, _ in odd), *orphans)
+                    for one in (*(one for one, _ in odd), *orphans, *gone)
                 ],
-                "remnants": [{"root": one.root, "entries": one.entries, "removed": gone} for one, gone in back],
+                "remnants": [{"root": one.root, "entries": one.entries, "removed": removed} for one, removed in back],
             }
         )
     else:
@@ -188,15 +189,16 @@ def _tell(context: Context, finished: tuple[Recovered, ...], as_json: bool) -> i
         for notice in (
             *(_untouched(*pair) for pair in odd),
             *map(_orphan, orphans),
+            *(_gone(one.record) for one in gone if one.record),
             *(_remnant(*pair) for pair in back),
         ):
             context.console.say(notice)
         for bad in unreadable:
             context.console.data(f"{bad.run_id}  {_state(bad)}")
-        if not finished and not unreadable and not odd and not orphans and not back:
+        if not finished and not unreadable and not odd and not orphans and not gone and not back:
             context.console.data("nothing to recover")
-    open_ends = any(one.ending == "unsaved" for one in finished) or not all(gone for _, gone in back)
-    return 1 if unreadable or odd or orphans or open_ends else 0
+    open_ends = any(one.ending == "unsaved" for one in finished) or not all(removed for _, removed in back)
+    return 1 if unreadable or odd or orphans or gone or open_ends else 0
 
 
 def _orphan(one: Journalled) -> Notice:
@@ -216,10 +218,23 @@ def _orphan(one: Journalled) -> Notice:
     return Notice("warning", "orphan", text, f"{look}; or {by_hand}")
 
 
+def _gone(record: Record) -> Notice:
+    """Name a run with unsaved files whose directory was moved, or removed since."""
+    text = (
+        f"the run {record.run_id} ({record.agent}, {record.harness}) has unsaved files, "
+        f"and its directory is not there: {record.root}"
+    )
+    forget = f"if it is lost: outfitter recover --forget {record.run_id}"
+    return Notice("warning", "gone", text, f"if it was moved, move it back, then: outfitter recover; {forget}")
+
+
 def _untouched(one: Journalled, record: Record) -> Notice:
     """A run whose directory cannot be shown to be its own: what to do is for somebody who can look."""
     text = f"the run {one.run_id} ({record.agent}, {record.harness}) is not touched: {record.root}: {one.reason}"
     forget = f"outfitter recover --forget {one.run_id}"
+    if one.reason == NO_ACCESS:
+        grant = f"chmod -R u+rwX {quote(record.root)}, then: outfitter recover"
+        return Notice("warning", "untouched", text, f"{grant}; or: {forget}")
     if one.reason != LOCK_GONE:
         return Notice("warning", "untouched", text, f"look after what is there, then: {forget}")
     mark = f"echo {quote(MARKER.decode().strip())} > {quote(f'{record.root}/{LOCK}')}"

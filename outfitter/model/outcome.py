@@ -111,7 +111,8 @@ class ChildExit(NamedTuple):
 class Settlement(NamedTuple):
     """What diff and bridge made of the run: every change with its final outcome, what to tell, and whether all could be saved.
 
-    `entries` and `unreadable` count the actual tree's rows, `final_digest` is its fingerprint in hex.
+    `entries` and `unreadable` count the actual tree's rows, `final_digest` is its fingerprint in hex. `place` is where the run
+    directory is, if it was moved to a place that is known.
     """
 
     changes: tuple[Change, ...] = ()
@@ -121,6 +122,7 @@ class Settlement(NamedTuple):
     complete: bool = True
     entries: int = 0
     unreadable: int = 0
+    place: str = ""
 
     def over(self, tree: Tree) -> Self:
         """The same settlement, with what the actual tree says of itself."""

@@ -22,6 +22,7 @@ from outfitter.run.record import decode
 
 HOUR_NS = 3600 * 1_000_000_000
 LOCK_GONE = "its lock file is gone"
+NO_ACCESS = "its owner may not open it"
 Condition = Literal["live", "dead", "gone", "other", "unreadable", "orphan"]
 
 
@@ -164,11 +165,23 @@ def _why_other(record: Record) -> str:
     try:
         at = os.lstat(record.root)
         if stat.S_ISDIR(at.st_mode) and (at.st_ino, at.st_uid) == (record.inode, record.uid):
-            names = os.listdir(record.root)
-            return LOCK_GONE if LOCK not in names else "its lock file is not its own"
+            return _why_not_its_lock(record, at)
     except OSError as error:
         return os_error_text(error)
     return "its path holds another directory" if stat.S_ISDIR(at.st_mode) else "its path is not a directory any more"
+
+
+def _why_not_its_lock(record: Record, at: os.stat_result) -> str:
+    """Return why the lock in a run directory of that stat is not taken; raises `OSError`."""
+    if at.st_mode & stat.S_IRWXU != stat.S_IRWXU:
+        return NO_ACCESS
+    try:
+        lock = os.lstat(f"{record.root}/{LOCK}")
+    except FileNotFoundError:
+        return LOCK_GONE
+    mine = stat.S_ISREG(lock.st_mode) and lock.st_uid == record.uid
+    shut = lock.st_mode & (stat.S_IRUSR | stat.S_IWUSR) != stat.S_IRUSR | stat.S_IWUSR
+    return NO_ACCESS if mine and shut else "its lock file is not its own"
 
 
 def claim(record: Record) -> tuple[Token | None, Condition]:

@@ -7,13 +7,12 @@ import fcntl
 import os
 import re
 import stat
-import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from outfitter.fs import give_to_owner_of
+from outfitter.fs import give_to_owner_of, make_accessible
 from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice
@@ -81,7 +80,7 @@ class Descent:
         try:
             return os.open(name, _OPEN, dir_fd=self.descriptor)
         except PermissionError:
-            _make_accessible(name, self.descriptor)
+            make_accessible(name, self.descriptor)
             return os.open(name, _OPEN, dir_fd=self.descriptor)
 
 
@@ -91,19 +90,6 @@ def _open_to_owner(descriptor: int, at: os.stat_result) -> None:
             os.fchmod(descriptor, stat.S_IMODE(at.st_mode) | stat.S_IRWXU)
         except PermissionError:
             return
-
-
-def _make_accessible(name: str, directory: int) -> None:
-    """Make an unreadable directory accessible to its owner, without following a symlink in its place."""
-    if sys.platform != "linux":
-        os.chmod(name, stat.S_IRWXU, dir_fd=directory, follow_symlinks=False)
-        return
-    handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
-    try:
-        # chmod refuses such a handle; by its name in /proc it reaches the very inode.
-        os.chmod(f"/proc/self/fd/{handle}", stat.S_IRWXU)
-    finally:
-        os.close(handle)
 
 
 def _mount_id(descriptor: int) -> bytes:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from outfitter.fs import make_directories, write_atomic, write_whole
+from outfitter.fs import make_accessible, make_directories, write_atomic, write_whole
 from outfitter.host import Journalled, Runs, Token
 from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Row
@@ -99,6 +101,14 @@ class RunDirectories:
     def claim(self, record: Record) -> Token | None:
         """Take the lock of a dead launcher's run directory."""
         return _claim(record)
+
+    def place(self, token: Token, record: Record) -> str | None:
+        """Return where the run directory of a held lock is now."""
+        return _place(token, record)
+
+    def make_accessible(self, record: Record) -> None:
+        """Give the owner access to the run directory and its projection again."""
+        _open_to_owner(record)
 
     def strays(self, root: str) -> Sequence[Row]:
         """Return the non-empty files of a run directory that are outside the projection."""
@@ -254,6 +264,35 @@ def _claim(record: Record) -> Token | None:
     from outfitter.run.journals import claim
 
     return claim(record)[0]
+
+
+def _place(token: Token, record: Record) -> str | None:
+    """Return the path of the run directory; the lock, which is still open, tells a moved one from a removed one."""
+    try:
+        at = os.lstat(record.root)
+        if (at.st_dev, at.st_ino) == (record.device, record.inode):
+            return record.root
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    if not os.fstat(token.descriptor).st_nlink:
+        return None
+    try:
+        return os.path.dirname(_path_of(token.descriptor))
+    except OSError:
+        return ""
+
+
+def _open_to_owner(record: Record) -> None:
+    for path in (record.root, record.projection):
+        at = os.lstat(path)
+        if stat.S_ISDIR(at.st_mode) and at.st_uid == record.uid and at.st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            make_accessible(path)
+
+
+def _path_of(descriptor: int) -> str:
+    if sys.platform == "darwin":
+        return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+    return os.readlink(f"/proc/self/fd/{descriptor}")
 
 
 def _strays(root: str) -> Sequence[Row]:

@@ -4,11 +4,12 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
+from outfitter import pipeline
 from outfitter.adapters.claude.plan import _keychain
 from outfitter.cli.fingerprint import _tell
 from outfitter.cli.sync import _waiting
 from outfitter.host import WriteFailure
-from outfitter.model.errors import Crashed, Interrupted
+from outfitter.model.errors import Crashed, EffectFailed, Interrupted
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Notice
 from outfitter.render import error_json, error_notices
@@ -28,6 +29,9 @@ def test_what_no_command_can_be_brought_to_say(machine, updating):
         durable=SimpleNamespace(flush=lambda: WriteFailure("error", "/M/home: Input/output error"))
     )
     heard += bridge._flushed(host)
+    heard.append(
+        pipeline._refused(EffectFailed("compare the projection with its baseline", "/M/tmp/r", "Input/output error"))
+    )
     heard.append(cleanup._left("/M/tmp/outfitter-a-pi-XXXXXXXX", "the harness is still running"))
 
     def failing() -> Any:
