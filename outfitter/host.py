@@ -351,9 +351,9 @@ class Runs(Protocol):
         ...
 
     def place(self, token: Token, record: Record) -> str | None:
-        """Return where the run directory of a held lock is now: its own path, another one, or None if it was removed.
+        """Return where the run directory of a held lock is now; None if it was removed.
 
-        "" where it was moved and nothing tells where to.
+        Its own path, or that of another place; "" if it was moved and nothing tells where to.
         """
         ...
 

@@ -94,7 +94,10 @@ def _run(
 def _settle(
     host: Host, settings: Settings, token: Token, baseline: Snapshot, record: Record, outcome: Outcome[ChildExit]
 ) -> Effect[Settled]:
-    """Settle what the run wrote. Where the machine refuses that, the harness's own end is reported all the same."""
+    """Settle what the run wrote.
+
+    Where the machine refuses that, the harness's own end is reported all the same.
+    """
     place = _place(host, token, record)
     if place not in (record.root, None):
         return done(_settled(record, outcome, _moved(record, place or "")))
@@ -114,7 +117,7 @@ def _place(host: Host, token: Token, record: Record) -> str | None:
 
 
 def _moved(record: Record, place: str) -> Settlement:
-    """Nothing is settled for a run directory that was moved: it is complete, and nobody knows for how long it is there."""
+    """Settle nothing of a run directory that was moved: it is whole, and may be moved again."""
     where = f"is now {place}" if place else "was moved to another place"
     text = f"the run directory was moved while the harness ran: {record.root} {where}; nothing in it is saved yet"
     notice = Notice("warning", "moved", text, f"move it back to {record.root}, then: outfitter recover")

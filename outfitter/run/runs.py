@@ -267,7 +267,7 @@ def _claim(record: Record) -> Token | None:
 
 
 def _place(token: Token, record: Record) -> str | None:
-    """Return the path of the run directory; the lock, which is still open, tells a moved one from a removed one."""
+    """Return the path of the run directory; its open lock tells a moved one from a removed one."""
     try:
         at = os.lstat(record.root)
         if (at.st_dev, at.st_ino) == (record.device, record.inode):
