@@ -28,6 +28,10 @@ class Terminated(BaseException):
         self.signal = signal
 
 
+class TimeIsUp(BaseException):
+    """Raised by the effects of a limited host once its time is over; only recovery has a limit."""
+
+
 def pure(outcome: Outcome[_A]) -> Effect[_A]:
     """Lift a pure stage's outcome into the pipeline."""
     return IOResult.from_result(outcome)

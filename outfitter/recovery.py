@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
@@ -15,11 +16,13 @@ from outfitter.model.projection import Phase, Record
 from outfitter.model.request import Ambient, Notice
 from outfitter.model.wording import listed
 from outfitter.pipeline import settle
-from outfitter.railway import Effect, Outcome, attempt, done, failed, fold, guarded, perform, pure
+from outfitter.railway import Effect, Outcome, TimeIsUp, attempt, done, failed, fold, guarded, perform, pure
 
 P = ParamSpec("P")
 A = TypeVar("A")
 ChangeOutcome = Literal["removed", "saved", "unsaved"]
+Limited = Callable[[Host], AbstractContextManager[Host]]
+"""What gives a host a time limit, after which its effects raise `TimeIsUp`."""
 _SAVED = ("adopted", "bridged", "persisted")
 _SHOWN = 5
 
@@ -37,23 +40,29 @@ class Recovered(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def recover(host: Host, _ambient: Ambient, unsaved: bool = False) -> Effect[tuple[Recovered, ...]]:
+def recover(
+    host: Host, _ambient: Ambient, unsaved: bool = False, limited: Limited = nullcontext
+) -> Effect[tuple[Recovered, ...]]:
     """Finish every run whose launcher is dead and whose lock is free; with `unsaved`, try those again that were given up.
 
     A run that fails to settle is kept, said once, and not tried again by itself. The only error is `Interrupted`, where a
-    second signal leaves the rest for later. Nothing is asked, and no live run is touched.
+    second signal leaves the rest for later. Nothing is asked, and no live run is touched. `limited` gives the host a time
+    limit, from the first run on: one that is not finished by then is kept, and said.
     """
     finished: list[Recovered] = []
-    try:
-        for record, token in _dead(host.runs, unsaved):
-            outcome = perform(_finish(host, record, token))
-            stop = fold(outcome, lambda _: None, lambda error: error)
-            if stop is not None:
-                return failed(stop)
-            outcome.map(finished.append)
-    except OSError:
-        # Journals that cannot be listed now are there at the next start.
-        pass
+    with ExitStack() as stack:
+        working: Host | None = None
+        try:
+            for record, token in _dead(host.runs, unsaved):
+                working = working or stack.enter_context(limited(host))
+                outcome = perform(_finish(working, record, token))
+                stop = fold(outcome, lambda _: None, lambda error: error)
+                if stop is not None:
+                    return failed(stop)
+                outcome.map(finished.append)
+        except OSError:
+            # Journals that cannot be listed now are there at the next start.
+            pass
     return done(tuple(finished))
 
 
@@ -84,6 +93,11 @@ def _finish(host: Host, record: Record, token: Token) -> Effect[Recovered]:
             return done(Recovered(record, "removed", notices=_unwritten(record)))
         settled = guarded(lambda: _settle(host, record), "recover").lash(lambda error: _given_up(host, record, error))
         return settled.map(lambda one: one._replace(notices=(*one.notices, *_unwritten(record))))
+    except TimeIsUp:
+        late = _stay(
+            host.runs, record, Settlement(saved=False, complete=False), "it takes longer than a launch may wait"
+        )
+        return done(late._replace(notices=(*late.notices, *_unwritten(record))))
     finally:
         _quietly(lambda: host.runs.close(token))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import partial
 
 from returns.result import Failure, Result, Success
@@ -17,6 +18,8 @@ from outfitter.railway import Effect, done, fold, perform
 from outfitter.recovery import Recovered, recover, sweep
 from outfitter.render import error_notices
 from outfitter.run.verdict import run_code, verdict
+
+RECOVERY_SECONDS = 5.0
 
 
 def main(words: list[str], context: Context) -> int:
@@ -73,10 +76,17 @@ def _go(context: Context, as_json: bool, asked: Request) -> int:
 
     SIGNALS.install()
     return fold(
-        perform(recover(host, asked.ambient).bind(partial(_after_recovery, context, host, asked))),
+        perform(recover(host, asked.ambient, limited=_limited).bind(partial(_after_recovery, context, host, asked))),
         partial(_tell, context, host),
         partial(_ended_early, context, host, asked),
     )
+
+
+def _limited(host: Host) -> AbstractContextManager[Host]:
+    """A host with the time that a launch may spend on killed ones."""
+    from outfitter.edges.time_limit import limited
+
+    return limited(host, RECOVERY_SECONDS)
 
 
 def _after_recovery(context: Context, host: Host, asked: Request, recovered: tuple[Recovered, ...]) -> Effect[Report]:
