@@ -12,6 +12,7 @@ from outfitter.model.projection import Record
 from outfitter.model.wording import counted
 from outfitter.render import one_line
 from outfitter.run.baseline_texts import DIRECTORY, LIMIT, secret_name
+from outfitter.run.unobserved import EVERYTHING, unobserved
 
 FOLD_ABOVE = 20
 
@@ -64,7 +65,10 @@ def diff_lines(
         yield f"{one_line(title)} ({strategy})"
         for fold in _folded(group, unfolded):
             yield f"  {fold.change:<13} {paint(f'{fold.outcome:<10}', fold.outcome)} {_what(fold)}"
-    yield _counts_line(changes)
+    unseen = unobserved(record)
+    if unseen:
+        yield f"unobserved: {_unseen(record, unseen)}"
+    yield _counts_line(changes, bool(unseen))
 
 
 def diff_document(record: Record, changes: Sequence[Change]) -> dict[str, Any]:
@@ -80,6 +84,7 @@ def diff_document(record: Record, changes: Sequence[Change]) -> dict[str, Any]:
             "started_ns": record.started_ns,
         },
         "changes": [change._asdict() for change in changes],
+        "unobserved": list(unobserved(record)),
         "counts": {
             "total": len(changes),
             "by_change": _counted(change.change for change in changes),
@@ -188,9 +193,16 @@ def _counted(words: Iterable[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _counts_line(changes: Sequence[Change]) -> str:
+def _unseen(record: Record, keys: tuple[str, ...]) -> str:
+    """Say where the harness could write without being watched, and why."""
+    if EVERYTHING in keys:
+        return f"{one_line(record.native)}, which {record.harness} writes directly in a run like this one"
+    return f"{', '.join(map(one_line, keys))}: links to directories of yours"
+
+
+def _counts_line(changes: Sequence[Change], limited: bool) -> str:
     if not changes:
-        return "no changes"
+        return "no changes were observed" if limited else "no changes"
     kinds = ", ".join(f"{count} {word}" for word, count in _counted(change.change for change in changes).items())
     ends = ", ".join(f"{count} {word}" for word, count in _counted(change.outcome for change in changes).items())
     return f"{counted(len(changes), 'change')}: {kinds} | {ends}"

@@ -42,7 +42,12 @@ def run_page(trace: dict[str, Any], result: dict[str, Any], mismatches: Iterable
         _broken(list(mismatches)),
         _verdict(result),
     ]
-    body += [_stages(trace["stages"]), _changes(trace["changes"]), _warnings(trace["stages"]), _hashes(trace, result)]
+    body += [
+        _stages(trace["stages"]),
+        _changes(trace["changes"], trace["coverage"].get("unobserved", [])),
+        _warnings(trace["stages"]),
+        _hashes(trace, result),
+    ]
     return _page(f"{run['agent']}: {result['verdict']}", body)
 
 
@@ -118,9 +123,11 @@ def _stages(stages: list[dict[str, Any]]) -> str:
     return f'<h2>Stages</h2><div class="card">{"".join(rows)}</div>'
 
 
-def _changes(changes: list[dict[str, Any]]) -> str:
+def _changes(changes: list[dict[str, Any]], unseen: list[str]) -> str:
+    limit = f"<p class=soft>unobserved: {escape(', '.join(_unseen_name(key) for key in unseen))}</p>" if unseen else ""
     if not changes:
-        return '<h2>Changes</h2><div class="card soft">The run wrote nothing.</div>'
+        none = "No change was observed." if unseen else "The run wrote nothing."
+        return f'<h2>Changes</h2><div class="card soft">{none}{limit}</div>'
 
     def group(change: dict[str, Any]) -> tuple[str, str, str, str]:
         return change["zone"], change["state_path"], change["strategy"], change["outcome"]
@@ -135,7 +142,11 @@ def _changes(changes: list[dict[str, Any]]) -> str:
         )
         opened = " open" if len(rows) <= 20 and _TONES.get(outcome) in ("bad", "mid") else ""
         blocks.append(f"<details{opened}><summary>{title}</summary><table>{lines}</table></details>")
-    return f'<h2>Changes</h2><div class="card">{"".join(blocks)}</div>'
+    return f'<h2>Changes</h2><div class="card">{"".join(blocks)}{limit}</div>'
+
+
+def _unseen_name(key: str) -> str:
+    return "the harness's own directory" if key == "*" else key
 
 
 def _warnings(stages: list[dict[str, Any]]) -> str:

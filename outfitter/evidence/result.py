@@ -39,13 +39,12 @@ def reconstruct(trace: dict[str, Any]) -> dict[str, Any]:
     """Return the result that belongs to a valid trace of the current schema version."""
     termination, convergence, coverage = trace["termination"], trace["convergence"], trace["coverage"]
     passed = termination["started"] and termination["exit_code"] == 0 and termination["error"] is None
-    certain = coverage["complete"] and not coverage["unreadable"] and not coverage["conflicts"]
     return {
         "schema_version": RESULT_VERSION,
         "run_id": trace["run"]["id"],
         "verdict": "pass" if passed else "veto",
         "confidence": _confidence(coverage),
-        "epistemic_status": "certain" if certain else "uncertain",
+        "epistemic_status": _epistemic_status(coverage),
         "stop_reason": _stop_reason(termination),
         "termination_reason": _termination_reason(termination),
         "convergence": dict(convergence),
@@ -80,10 +79,33 @@ def unstarted(run_id: str, error: LaunchError | None, platform: str) -> dict[str
     }
 
 
+# In `coverage.unobserved`: the harness's whole own directory (spec/70).
+_EVERYTHING = "*"
+
+
+def _unobserved(coverage: dict[str, Any]) -> list[str]:
+    """Return the state paths that nobody looked into; a trace of an older version names none."""
+    return list(coverage.get("unobserved", ()))
+
+
+def _epistemic_status(coverage: dict[str, Any]) -> str:
+    unseen = _unobserved(coverage)
+    if _EVERYTHING in unseen:
+        return "unobserved"
+    certain = coverage["complete"] and not coverage["unreadable"] and not coverage["conflicts"] and not unseen
+    return "certain" if certain else "uncertain"
+
+
 def _confidence(coverage: dict[str, Any]) -> float:
-    """Return the share of the projection's entries that could be read, rounded to be equal on all systems."""
-    entries, unreadable = int(coverage["entries"]), int(coverage["unreadable"])
-    return round(1 - unreadable / entries, 6) if entries else float(not unreadable)
+    """Return the share of what the harness could write that was read, rounded to be equal on all systems.
+
+    Every unobserved state path counts as one entry that was not read; where nothing was observed the share is 0.
+    """
+    unseen = _unobserved(coverage)
+    if _EVERYTHING in unseen:
+        return 0.0
+    entries, unread = int(coverage["entries"]) + len(unseen), int(coverage["unreadable"]) + len(unseen)
+    return round(1 - unread / entries, 6) if entries else float(not unread)
 
 
 def _stop_reason(termination: dict[str, Any]) -> str:

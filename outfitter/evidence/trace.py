@@ -15,6 +15,7 @@ from outfitter.model.errors import kind
 from outfitter.model.outcome import Change, ChildExit, Settlement
 from outfitter.model.projection import Prepared, Report
 from outfitter.model.request import Notice
+from outfitter.run.unobserved import unobserved
 from outfitter.run.verdict import verdict
 
 TRACE_VERSION = 1
@@ -26,7 +27,7 @@ def trace_of(report: Report, steps: tuple[StepNote, ...], ended_ns: int) -> dict
     `steps` are in order; `ended_ns` is the wall clock at the end.
     """
     prepared, settlement = report.prepared, report.settlement
-    hashes = _hashes(prepared, report)
+    hashes, unseen = _hashes(prepared, report), unobserved(report.record)
     return {
         "schema_version": TRACE_VERSION,
         "run": {
@@ -45,8 +46,8 @@ def trace_of(report: Report, steps: tuple[StepNote, ...], ended_ns: int) -> dict
         "model": _model(prepared),
         "stages": _entries(steps, hashes, report),
         "changes": [_change(change) for change in settlement.changes],
-        "coverage": _coverage(settlement),
-        "convergence": _convergence(settlement.changes, settlement.saved),
+        "coverage": _coverage(settlement, unseen),
+        "convergence": _convergence(settlement.changes, settlement.saved, unseen),
         "termination": _termination(report),
         "observed": {"started_ns": report.record.started_ns, "ended_ns": ended_ns},
     }
@@ -138,12 +139,13 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-def _coverage(settlement: Settlement) -> dict[str, Any]:
+def _coverage(settlement: Settlement, unseen: tuple[str, ...]) -> dict[str, Any]:
     return {
         "complete": settlement.complete,
         "entries": settlement.entries,
         "unreadable": settlement.unreadable,
         "conflicts": sum(change.outcome == "conflict" for change in settlement.changes),
+        "unobserved": list(unseen),
     }
 
 
@@ -151,9 +153,9 @@ def _coverage(settlement: Settlement) -> dict[str, Any]:
 _OPEN = ("conflict", "failed", "unreadable")
 
 
-def _convergence(changes: tuple[Change, ...], saved: bool) -> dict[str, Any]:
+def _convergence(changes: tuple[Change, ...], saved: bool, unseen: tuple[str, ...]) -> dict[str, Any]:
     unsettled = sorted({change.outcome for change in changes if change.outcome in _OPEN})
-    reason = "every change was settled by its strategy"
+    reason = f"every {'observed ' if unseen else ''}change was settled by its strategy"
     if not saved:
         reason = "not everything could be saved"
     elif unsettled:

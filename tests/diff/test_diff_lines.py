@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from outfitter.cli.diff_lines import FOLD_ABOVE, bytes_text, coloured, diff_document, diff_lines
 from outfitter.model.outcome import Change
-from tests.diff.test_diff import record
+from tests.diff.test_diff import record, state
 
-SETTLED = evolve(record(), changes=())
+SETTLED = evolve(record((state("a.json"),)), changes=())
 
 
 def change(
@@ -25,6 +25,24 @@ def lines(changes, unfolded=False):
 
 def test_nothing():
     assert lines([]) == ["no changes"]
+
+
+def test_what_is_behind_a_directory_link_is_unobserved_not_unchanged():
+    linked = evolve(record((state("a.json"), state("sessions/"), state("cache/", "discard"))), changes=())
+    assert list(diff_lines(linked, [], False)) == [
+        "unobserved: sessions/: links to directories of yours",
+        "no changes were observed",
+    ]
+    assert diff_document(linked, [])["unobserved"] == ["sessions/"]
+
+
+def test_a_run_that_declares_no_state_path_observes_nothing_of_the_harness():
+    direct = evolve(record(), changes=())
+    assert list(diff_lines(direct, [], False)) == [
+        "unobserved: /n, which pi writes directly in a run like this one",
+        "no changes were observed",
+    ]
+    assert diff_document(direct, [])["unobserved"] == ["*"]
 
 
 def test_groups_come_by_zone_and_state_path():

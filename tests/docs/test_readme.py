@@ -14,7 +14,7 @@ def test_every_command_works_in_its_order(machine):
     for line in lines:
         ended = machine.run(*shlex.split(line)[1:])
         assert ended.code == 0, f"{line}\n{ended.out}{ended.err}"
-    assert ended.out.splitlines()[-1] == "no changes"
+    assert ended.out.splitlines()[-1] == "no changes were observed"
 
 
 def test_setup_writes_the_settings_that_are_shown(machine):

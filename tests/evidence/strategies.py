@@ -6,7 +6,7 @@ from outfitter.host import StepNote
 from outfitter.model.composition import Composition, Controls, ModelTarget, Tools
 from outfitter.model.errors import Crashed, EffectFailed, Interrupted
 from outfitter.model.outcome import Change, ChildExit, Settlement
-from outfitter.model.projection import Facts, LaunchPlan, Prepared, ProjectionPlan, Record, Report, Site
+from outfitter.model.projection import Facts, LaunchPlan, Prepared, ProjectionPlan, Record, Report, Site, State
 from outfitter.model.request import Ambient, Notice, Request
 from outfitter.model.settings import Origin, Resolution, Settings, StatePath, Strategies
 
@@ -128,8 +128,10 @@ def reports(draw, ended=endings):
     strict = draw(st.booleans())
     ready = prepared(draw(models), strict=strict)
     settlement = draw(settlements)
+    keys = draw(st.sampled_from([(), ("settings.json",), ("settings.json", "sessions/", "npm/")]))
+    states = tuple(State(key, "symlink", "/h/.pi/" + key, "default", "", "default", ("symlink",)) for key in keys)
     record = Record(
-        "run-1", "a", "pi", "/t/r", 1, 2, 0, 5, "a" * 64, strict, False, "/p", "/h", "/h/.pi", "/c", (), "warn", (), (),
+        "run-1", "a", "pi", "/t/r", 1, 2, 0, 5, "a" * 64, strict, False, "/p", "/h", "/h/.pi", "/c", states, "warn", (), (),
         baseline_digest=draw(hexes), changes=settlement.changes,
     )  # fmt: skip
     return Report(ready, record, draw(ended), settlement, draw(st.lists(notices, max_size=2).map(tuple)))

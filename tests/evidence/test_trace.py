@@ -56,6 +56,31 @@ def test_the_verdict_is_pass_exactly_where_the_run_exits_with_0(report, notes):
     assert (result["verdict"] == "pass") == (run_code(report) == 0)
 
 
+@given(reports(), steps)
+def test_what_nobody_looked_at_lowers_the_certainty(report, notes):
+    trace, result = pair(report, notes)
+    unseen = trace["coverage"]["unobserved"]
+    if not report.record.states:
+        assert unseen == ["*"]
+        assert (result["confidence"], result["epistemic_status"]) == (0.0, "unobserved")
+    elif any(state.key.endswith("/") for state in report.record.states):
+        assert unseen == ["sessions/", "npm/"]
+        assert result["confidence"] < 1
+        assert result["epistemic_status"] == "uncertain"
+    else:
+        assert unseen == []
+    if unseen:
+        assert "every change" not in result["convergence"]["reason"]
+
+
+@given(reports(), steps)
+def test_a_trace_that_names_nothing_unobserved_is_read_as_before(report, notes):
+    trace, _ = pair(report, notes)
+    del trace["coverage"]["unobserved"]
+    assert schema_faults(trace, "trace") == ()
+    assert reconstruct(trace)["epistemic_status"] in ("certain", "uncertain")
+
+
 @given(reports(), steps, st.data())
 def test_any_single_edit_of_either_file_is_found_and_classified(report, notes, data):
     trace, result = pair(report, notes)
