@@ -1,4 +1,4 @@
-"""What a harness could write during a run without anybody looking: it is unobserved, not unchanged (spec/50). Pure."""
+"""What a harness could write without anybody looking: unobserved, not unchanged (spec/50). Pure."""
 
 from __future__ import annotations
 
