@@ -13,9 +13,9 @@ from outfitter.adapters import Adapter
 from outfitter.model.errors import PolicyRefused
 from outfitter.model.projection import Facts
 from outfitter.model.request import Request
-from outfitter.model.settings import Settings, Strategies
+from outfitter.model.settings import Settings, StatePath, Strategies
 from outfitter.railway import Outcome
-from outfitter.settings.state_persistence import UNKNOWN, entries, problems, resolution
+from outfitter.settings.state_persistence import STRATEGIES, UNKNOWN, Entries, entries, problems, resolution
 
 
 def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, request: Request) -> Outcome[Strategies]:
@@ -29,7 +29,7 @@ def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, reque
     unknown = next((path for path in paths if path.key == UNKNOWN.key), UNKNOWN)
     found = entries(settings, adapter.id)
     keys = {UNKNOWN.key, *(path.key for path in paths)}
-    idle = tuple(path for path in adapter.declared if path.key not in keys)
+    idle = tuple(path for path in adapter.declared if path.key not in keys) or _undeclared(adapter, found)
     known = (*declared, *idle, unknown)
     wrong = problems(found, adapter.id, known)
     if wrong:
@@ -41,3 +41,10 @@ def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, reque
             idle=tuple(resolution(path, found) for path in idle),
         )
     )
+
+
+def _undeclared(adapter: Adapter, found: Entries) -> tuple[StatePath, ...]:
+    """Return the paths of the plain entries, for a harness that declares none: none of them can be kept."""
+    if adapter.declared:
+        return ()
+    return tuple(StatePath(key, "symlink", STRATEGIES) for key in found.plain if key != UNKNOWN.key)

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from outfitter.model.composition import Composition, Controls, Fragment, Skill
 from outfitter.model.projection import Copied, Facts, Generated
-from outfitter.model.request import Notice
+from outfitter.model.request import Level, Notice
 from outfitter.model.settings import Resolution, Settings, Strategies
 
 
@@ -53,6 +53,23 @@ def unset_credential(composition: Composition, harness: str, env: Mapping[str, s
         return ""
     given = effective_controls(composition, harness).environment.get(target.variable, env.get(target.variable, ""))
     return "" if given else target.variable
+
+
+def unenforced(strategies: Strategies, run: str, hint: str) -> tuple[Notice, ...]:
+    """Return one notice that names every `state_persistence` entry that this run cannot keep.
+
+    It is a warning if one of the entries is `error`, for the user relies on that one. `run` says which kind of run it is.
+    """
+    named = [row for row in strategies.idle if row.form != "default" and row.strategy != "symlink"]
+    unknown = strategies.unknown
+    if unknown.form != "default" and unknown.strategy in ("error", "prompt"):
+        named.append(unknown)
+    if not named:
+        return ()
+    entries = ", ".join(f"{row.path.key}: {row.strategy}" for row in named)
+    level: Level = "warning" if any(row.strategy == "error" for row in named) else "notice"
+    message = f"{run} writes the user's own files, so state_persistence cannot hold {entries}"
+    return (Notice(level, "state-not-enforced", message, hint),)
 
 
 def harness_defaults(settings: Settings, harness: str) -> Mapping[str, object]:

@@ -13,6 +13,7 @@ from outfitter.adapters.codex.plan import ADAPTER
 from outfitter.model.composition import Controls, ModelTarget, Part, Server, Subagent, Tools, VisibleSkill
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.projection import ProjectionPlan
+from tests.adapters import claude_case
 from tests.adapters.samples import (
     HOME,
     PROJECT,
@@ -49,6 +50,28 @@ def of_server(entry: Server, name: str = "s", **rest: Any) -> dict[str, Any]:
     prefix = f"mcp_servers.{name}."
     made = overrides(planned("codex", composed(servers=(entry,)), **rest))
     return {key.removeprefix(prefix): value for key, value in made.items() if key.startswith(prefix)}
+
+
+# --- state
+
+
+@pytest.mark.parametrize(
+    ("entries", "level", "named"),
+    [
+        ({"settings.json": "error", "plugins/": "warn"}, "warning", ["settings.json: error", "plugins/: warn"]),
+        ({"unknown": "error"}, "warning", ["unknown: error"]),
+        ({"codex": {"unknown": "error"}}, "warning", ["unknown: error"]),
+        ({"sessions/": "discard"}, "notice", ["sessions/: discard"]),
+        ({"settings.json": "symlink"}, "", []),
+        ({"pi": {"settings.json": "error"}, "claude": {"projects/": "error"}}, "", []),
+        ({}, "", []),
+    ],
+)
+def test_policies_that_codex_cannot_keep_are_said_once(entries, level, named) -> None:
+    given = claude_case.settings(state_persistence=entries)
+    found = [n for n in planned("codex", composed(), given=given).notices if n.code == "state-not-enforced"]
+    assert [n.level for n in found] == ([level] if level else [])
+    assert all(name in n.message for n in found for name in named)
 
 
 # --- 006.6

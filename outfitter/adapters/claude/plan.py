@@ -42,7 +42,6 @@ from outfitter.adapters.claude.state import (
     CREDENTIALS,
     LONGEST,
     STATE,
-    UNKNOWN,
     Mode,
     alike,
     bridges,
@@ -63,6 +62,7 @@ from outfitter.adapters.controls import (
     effective_controls,
     native_context,
     one_run,
+    unenforced,
     unset_credential,
     unsupported_control,
 )
@@ -70,7 +70,7 @@ from outfitter.adapters.models import credential_missing
 from outfitter.model.composition import Composition, Controls
 from outfitter.model.projection import Bridge, Facts, Generated, LaunchPlan, ProjectionPlan, Seed
 from outfitter.model.request import Notice, Request, resolved
-from outfitter.model.settings import Resolution, Settings, Strategies
+from outfitter.model.settings import Settings, Strategies
 from outfitter.model.value import NamedTuple
 from outfitter.railway import Outcome
 
@@ -324,33 +324,14 @@ def remarks(
     """All of them, in a stable order."""
     return (
         *_controls(composition, controls, strategies, chosen),
-        *(() if chosen.isolated else unenforceable(strategies)),
+        *(
+            ()
+            if chosen.isolated
+            else unenforced(strategies, "an inherited claude run", "only --isolated enforces them")
+        ),
         *(_keychain(request, facts) if chosen.isolated else ()),
         *_server_limits(composition),
     )
-
-
-def unenforceable(strategies: Strategies) -> tuple[Notice, ...]:
-    """Return one warning that names every `state_persistence` entry an inherited run cannot enforce.
-
-    See spec/40, "Claude Code, inherited".
-    """
-    rows = (*strategies.idle, strategies.unknown)
-    found = [f"{row.path.key}: {row.strategy}" for row in rows if row.form != "default" and _wanted(row)]
-    if not found:
-        return ()
-    return (
-        Notice(
-            "warning",
-            "state-not-enforced",
-            f"an inherited claude run writes the user's own files, so state_persistence cannot hold {', '.join(found)}",
-            "only --isolated enforces them",
-        ),
-    )
-
-
-def _wanted(row: Resolution) -> bool:
-    return row.strategy in ("error", "prompt") if row.path.key == UNKNOWN.key else row.strategy != "symlink"
 
 
 def _controls(composition: Composition, controls: Controls, strategies: Strategies, chosen: Mode) -> tuple[Notice, ...]:

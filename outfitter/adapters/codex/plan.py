@@ -41,6 +41,7 @@ from outfitter.adapters.controls import (
     first_there,
     harness_defaults,
     native_context,
+    unenforced,
     unset_credential,
     unsupported_control,
     unsupported_element,
@@ -86,6 +87,7 @@ def plan(
         return Failure(_does_not_fit(composition, long))
     flags = ("-m", chosen.model) if chosen.model else ()
     notices = (
+        *unenforced(strategies, "a codex run", "use --harness pi or --harness claude --isolated where they must hold"),
         *_remarks(request, composition, controls, facts, words, twice),
         *overrides.notices,
         *chosen.notices,
