@@ -19,6 +19,8 @@ from outfitter.model.value import NamedTuple
 
 # Outfitter's own keys: what they add lands in the skill's folder, so that the projected copy needs them no more.
 SECTIONS = ("references", "scripts", "assets")
+# Pi would hide what such a file names, the skill itself included.
+_IGNORE_FILES = (".gitignore", ".ignore", ".fdignore")
 _TOP = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:")
 
 
@@ -30,26 +32,55 @@ def manifest(name: str, document: Document) -> str:
     if document.value is None:
         return f"---\nname: {name}\n---\n{document.text}"
     values: Mapping[str, Any] = document.value
-    head, body = _halves(document.text)
-    blocks = _blocks(head)
+    blocks = _blocks(_head(document))
     rewritten = {entry for notice in document.notices if notice.code == "near-yaml" for entry in _quoted(notice.hint)}
     kept: list[str] = []
     for key, lines in blocks:
-        if key == "name" and str(values.get("name", "")) != name:
+        if key == "name" and values.get("name") != name:
             continue
         if key in SECTIONS and _is_sources(values.get(key)):
             continue
+        if key == "description" and (text := plain_text(values[key], lines)) is not None:
+            kept.append(f"{key}: {json.dumps(text, ensure_ascii=False)}\n")
+            continue
         kept += [f"{key}: {json.dumps(values[key], ensure_ascii=False)}\n"] if key in rewritten else lines
-    if str(values.get("name", "")) != name:
+    if values.get("name") != name:
         kept.insert(0, f"name: {name}\n")
-    return "".join(("---\n", *kept, "---\n", body))
+    return "".join(("---\n", *kept, "---\n", document.body))
 
 
-def _halves(text: str) -> tuple[list[str], str]:
-    """Front matter lines (without fences) and body, line ends as they are."""
-    lines = re.split(r"(?<=\n)", text)
-    end = next(number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---")
-    return lines[1:end], "".join(lines[end + 1 :])
+def plain_text(value: Any, lines: list[str]) -> str | None:
+    """A description that programs would not read as text, as text; None where they read it as such.
+
+    `lines` are the value's own lines with its key.
+    """
+    if value is None or (isinstance(value, str) and not _looks_typed(lines)):
+        return None
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return " ".join("".join(lines).partition(":")[2].split())
+
+
+def _looks_typed(lines: list[str]) -> bool:
+    """Whether a reader of YAML may take unquoted text for a date, a number or a boolean."""
+    raw = "".join(lines).partition(":")[2].strip()
+    return (
+        raw.lower() in ("yes", "no", "on", "off", "y", "n")
+        or re.fullmatch(r"[-+.0-9][-+.:0-9TZ_eE xo]*", raw) is not None
+    )
+
+
+def _head(document: Document) -> list[str]:
+    """Front matter lines without their fences, line ends as they are."""
+    text = document.text[: len(document.text) - len(document.body)]
+    lines = [line for line in re.split(r"(?<=\n)", text) if line]
+    if lines[0].rstrip() == "---":
+        return lines[1:-1]
+    from outfitter.syntax.front_matter import lines_above
+
+    return lines[lines_above(lines) + 1 : -1]
 
 
 def _blocks(lines: list[str]) -> list[tuple[str, list[str]]]:
@@ -96,7 +127,7 @@ def gather(reader: TreeReader, site: SkillSite, document: Document, added: Itera
     notices: list[Notice] = []
     for entry in reader.below(site.layer, site.path):
         inside = entry.path[len(site.path) + 1 :]
-        if ".git" in inside.split("/") or entry.path == site.manifest:
+        if ".git" in inside.split("/") or entry.path == site.manifest or posixpath.basename(inside) in _IGNORE_FILES:
             continue
         if entry.kind == "file":
             files.append(Part(entry.target, inside, entry.executable))

@@ -136,4 +136,6 @@ def _skill(reader: TreeReader, pick: _Pick, name: str, problems: list[Problem], 
 
 def _description(document: Document) -> str:
     value = document.value.get("description") if isinstance(document.value, Mapping) else None
+    if isinstance(value, list):
+        return ", ".join(map(str, value)).strip()
     return str(value).strip() if value is not None else ""

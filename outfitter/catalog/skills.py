@@ -70,7 +70,11 @@ def _has_folders(reader: TreeReader, layer: int, path: str) -> bool:
 
 def manifest_of(reader: TreeReader, layer: int, path: str) -> str:
     """Return the path of a manifest in a directory, "" if the directory is not a skill."""
-    return next((f"{path}/{name}" for name in MANIFESTS if reader.is_file(layer, f"{path}/{name}")), "")
+    for name in MANIFESTS:
+        if reader.is_file(layer, f"{path}/{name}"):
+            return f"{path}/{name}"
+    others = (name for name in reader.children(layer, path) if name.lower() == "skill.md")
+    return next((f"{path}/{name}" for name in others if reader.is_file(layer, f"{path}/{name}")), "")
 
 
 def bases(reader: TreeReader, owner: str) -> list[tuple[int, str]]:

@@ -19,7 +19,7 @@ from outfitter.model.request import Notice, Position, Problem
 from outfitter.syntax.fault import Parsed, Remark
 
 # Part of every cache key: raise it whenever `outfitter.syntax` reads something differently.
-FORMAT = 2
+FORMAT = 3
 # A tree's JSON may hold literal credentials, which go nowhere but where they are needed (spec/80); text needs no parsing.
 _NOT_REMEMBERED = ("json", "text")
 _SCHEMA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "schemas", "settings.json")

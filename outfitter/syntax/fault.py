@@ -28,6 +28,10 @@ class TextError(Exception):
         self.hint = hint
 
 
+class TooLargeError(TextError):
+    """A value that is nested too deep or expands to too many values."""
+
+
 class DuplicateKeyError(TextError):
     """A key written twice in one mapping."""
 

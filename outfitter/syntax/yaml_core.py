@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from outfitter.model.request import Position
-from outfitter.syntax.fault import MAXIMUM_DEPTH, MAXIMUM_NODES, DuplicateKeyError, Node, TextError
+from outfitter.syntax.fault import MAXIMUM_DEPTH, MAXIMUM_NODES, DuplicateKeyError, Node, TextError, TooLargeError
 from outfitter.syntax.scalars import Scalar, plain
 
 _CORE = "tag:yaml.org,2002:"
@@ -77,11 +77,11 @@ class _Reader:
 
     def node(self, event: Any, depth: int) -> Node:
         if depth > MAXIMUM_DEPTH:
-            raise TextError(f"is nested deeper than {MAXIMUM_DEPTH} levels", self.at(event))
+            raise TooLargeError(f"is nested deeper than {MAXIMUM_DEPTH} levels", self.at(event))
         made = self.builders[type(event).__name__](event, depth)
         self.count += made.size if type(event).__name__ == "AliasEvent" else 1
         if self.count > MAXIMUM_NODES:
-            raise TextError(f"expands to more than {MAXIMUM_NODES:,} values", self.at(event))
+            raise TooLargeError(f"expands to more than {MAXIMUM_NODES:,} values", self.at(event))
         if getattr(event, "anchor", None) and type(event).__name__ != "AliasEvent":
             self.anchors[event.anchor] = made
         return made

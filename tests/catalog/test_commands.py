@@ -145,7 +145,7 @@ def test_validate_finds_everything_at_once(machine):
     machine.agent("a", skills=["non"], mcp=["nodb"], inherits="b")
     machine.agent("b", skillz=["x"])
     machine.put(".agents/skills/none/SKILL.md", "---\nname: none\ndescription: Use when: x\n---\nDo.\n")
-    machine.put(".agents/skills/broken/SKILL.md", "---\nmetadata: [\n---\nDo.\n")
+    machine.put(".agents/skills/broken/SKILL.md", "---\nreferences: [\n---\nDo.\n")
     machine.settings("default_agent: c\n")
     ended = machine.run("validate", "--json")
     assert ended.code == 1

@@ -7,7 +7,7 @@ import pytest
     ("path", "content"),
     [
         ("agents/b/agent.md", b"---\nname: b\n---\n\xff"),
-        ("agents/b/agent.md", b"---\na: [\n---\nx\n"),
+        ("agents/b/agent.md", b"---\ntools: [\n---\nx\n"),
         ("mcp.json", b"{"),
         ("models.json", b"[" * 5000),
     ],

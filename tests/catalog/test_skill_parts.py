@@ -144,14 +144,14 @@ def test_a_switched_off_skill_is_hidden(world):
 
 
 def test_a_broken_skill_that_is_selected_is_an_error(world):
-    world.skill("one", "metadata: [")
+    world.skill("one", "references: [")
     (problem,) = world.compose("a").problems
     assert problem.path.endswith("skills/one/SKILL.md")
 
 
 def test_a_broken_skill_that_is_not_selected_stops_nothing(world):
     world.agent("a", "")
-    world.skill("one", "metadata: [")
+    world.skill("one", "references: [")
     assert world.compose("a").skills == ()
 
 

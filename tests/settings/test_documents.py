@@ -324,14 +324,62 @@ def test_v13_near_yaml_is_read_line_by_line(read, line, value, quoted):
     assert (mended.value, mended.notices) == (document.value, ())
 
 
-@pytest.mark.parametrize("above", ["\n", "\r\n \n", "<!-- a -->\n", "<!-- a\nb -->\n\n<!-- c -->\n"])
-def test_front_matter_below_the_first_line_is_said(read, above):
-    """A limit on tools that stands there would be lost without a word."""
+ABOVE = [
+    "\n",
+    "\r\n \n",
+    "<!-- a -->\n",
+    "<!-- a\nb -->\n\n<!-- c -->\n",
+    "# SPDX-License-Identifier: MIT\n",
+    "// generated\n% and more\n",
+    "\u200b\n\ufeff \n",
+    "```yaml\n",
+]
+
+
+@pytest.mark.parametrize("above", ABOVE)
+def test_front_matter_below_lines_without_content_is_read_and_said(read, above):
+    """A limit on tools in it is never lost."""
     document = read(f"{above}---\nname: x\ntools: [read]\n---\nBody.\n", "markdown")
-    assert document.value is None
+    assert document.value == {"name": "x", "tools": ["read"]}
+    assert document.body == "Body.\n"
     (notice,) = document.notices
     assert (notice.level, notice.code) == ("warning", "front-matter-late")
-    assert f"{document.path}:{above.count(chr(10)) + 1}:" in notice.message
+    line = above.count(chr(10)) + 1
+    assert f"{document.path}:{line}:" in notice.message
+    assert document.positions[("tools",)].line == line + 2
+
+
+def test_late_front_matter_that_is_not_valid_is_an_error_with_its_line(read):
+    document = read("# SPDX\n---\nname: x\ntools: [read\n---\nBody.\n", "markdown")
+    assert problem(document).at.line > 3
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("argument-hint: [file] [mode]", "[file] [mode]"),
+        ("argument-hint: [path] | --all", "[path] | --all"),
+        ("license: MIT: see LICENSE", "MIT: see LICENSE"),
+        ("metadata: {a: b} c", "{a: b} c"),
+    ],
+)
+def test_prose_in_a_key_that_decides_nothing_is_text(read, line, value):
+    document = read(f"---\nname: x\n{line}\ntools: Read\n---\nBody.\n", "markdown")
+    assert document.value == {"name": "x", line.partition(":")[0]: value, "tools": "Read"}
+    assert [notice.code for notice in document.notices] == ["near-yaml"]
+
+
+@pytest.mark.parametrize(
+    "key", ["tools", "allowed-tools", "disallowedTools", "permission", "skills", "hooks", "sandbox_mode", "mcpServers"]
+)
+def test_prose_in_a_key_that_decides_something_is_an_error(read, key):
+    assert problem(read(f"---\nname: x\n{key}: [a] [b]\n---\n", "markdown")).at.line == 3
+
+
+def test_the_hint_for_a_long_line_is_short(read):
+    document = read(f"---\ndescription: Use when: {'long ' * 500}\n---\n", "markdown")
+    assert len(document.notices[0].hint) < 150
+    assert len(document.value["description"]) > 2000
 
 
 @pytest.mark.parametrize(
