@@ -166,34 +166,52 @@ class AtomicFile:
             self._temporary = ""
 
     @staticmethod
-    def tidy(directory: str) -> None:
-        """Remove temporaries in a directory that killed launchers left: no process holds their lock."""
+    def tidy(directory: str, *, spare_linked: bool = False) -> bool:
+        """Remove temporaries in a directory that killed launchers left: no process holds their lock.
+
+        `spare_linked`: leave those that are second names of another file, and return whether there were any. They show that
+        the launcher, and nobody else, changed the ctime of that file.
+        """
+        spared = False
         try:
             handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError:
-            return
+            return False
         try:
             names = [name for name in os.listdir(handle) if is_temporary(name)]
             if names:
                 hold(handle, LOCK_SECONDS)
             for name in names:
-                _remove_if_dead(handle, name)
+                spared |= _remove_if_dead(handle, name, spare_linked)
         except OSError:
-            return
+            return spared
         finally:
             os.close(handle)
+        return spared
 
 
-def _remove_if_dead(directory: int, name: str) -> None:
+def has_second_name(path: str, status: os.stat_result) -> bool:
+    """Return whether a file of that status has a temporary's name, too, in its own directory."""
+    if status.st_nlink < 2:
+        return False
+    with os.scandir(os.path.dirname(path)) as entries:
+        return any(is_temporary(entry.name) and entry.inode() == status.st_ino for entry in entries)
+
+
+def _remove_if_dead(directory: int, name: str, spare_linked: bool) -> bool:
+    """Remove a temporary that nobody holds; return whether it was spared."""
     with suppress(OSError):
         descriptor = os.open(name, READ, dir_fd=directory)
         try:
             status = os.fstat(descriptor)
+            if spare_linked and status.st_nlink > 1:
+                return True
             if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.unlink(name, dir_fd=directory)
         finally:
             os.close(descriptor)
+    return False
 
 
 def hold(descriptor: int, seconds: float = 0.0) -> None:

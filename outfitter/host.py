@@ -46,13 +46,17 @@ class StepNote(NamedTuple):
 
 
 class DurableState(NamedTuple):
-    """A durable file as it is now, symlinks followed: real path, digest, size in bytes, permission bits, identity."""
+    """A durable file as it is now, symlinks followed: real path, digest, size in bytes, permission bits, identity.
+
+    `linked`: a launcher that was killed while it replaced the file left it a second name, which changed its ctime.
+    """
 
     path: str
     digest: bytes
     size: int
     mode: int
     identity: Identity
+    linked: bool = False
 
 
 class Reading(Protocol):

@@ -192,10 +192,17 @@ def _name(record: Record) -> str:
 
 
 def _summary(settlement: Settlement) -> str:
-    saved = tuple(change.path for change in settlement.changes if change.outcome in _SAVED)
-    kept = sum(change.outcome == "conflict" for change in settlement.changes)
+    saved = _files(settlement, *_SAVED)
+    kept = len(_files(settlement, "conflict"))
     first = f"saved {listed(saved, _SHOWN)}" if saved else "nothing was left to save"
     return first + (f"; {kept} in conflict, kept: outfitter conflicts" if kept else "")
+
+
+def _files(settlement: Settlement, *outcomes: str) -> tuple[str, ...]:
+    """Return the paths of these outcomes; a directory counts only by what is in it."""
+    paths = [change.path for change in settlement.changes if change.outcome in outcomes]
+    above = {posixpath.dirname(change.path) for change in settlement.changes}
+    return tuple(path for path in paths if path not in above)
 
 
 def _step(stage: Callable[P, Effect[A]] | Callable[P, Outcome[A]], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from outfitter.atomic import LOCK_SECONDS, AtomicFile, flush_path
+from outfitter.atomic import LOCK_SECONDS, AtomicFile, flush_path, has_second_name
 from outfitter.bridge.conflict_store import store, totals
 from outfitter.bridge.native_lock import locked
 from outfitter.bridge.threeway import as_at_launch
@@ -81,13 +81,15 @@ class _Begun(NamedTuple):
 class _DurableWriter:
     """Looks and writes.
 
-    State: what was looked at (not read again while unchanged), and which directories were tidied, written to or found locked.
+    State: what was looked at (not read again while unchanged), and which directories were tidied (in part, if second
+    names were spared), written to or found locked.
     """
 
     def __init__(self, flush: Callable[[int], None]) -> None:
         self._flush = flush
         self._looked: dict[str, tuple[Identity, bytes, int]] = {}
         self._tidied: set[str] = set()
+        self._spared: set[str] = set()
         self._written: dict[str, None] = {}
         # Directories locked by another process for longer than we wait: tried again, but without waiting.
         self._held: set[str] = set()
@@ -106,7 +108,8 @@ class _DurableWriter:
             raise OSError(errno.EINVAL, "not a regular file", path)
         if digest is None or known != identity_of(status):
             digest, status = _hash(real)
-        seen = DurableState(real, digest, status.st_size, stat.S_IMODE(status.st_mode), identity_of(status))
+        linked = has_second_name(real, status)
+        seen = DurableState(real, digest, status.st_size, stat.S_IMODE(status.st_mode), identity_of(status), linked)
         self._looked[real] = (seen.identity, digest, moment)
         return seen
 
@@ -228,14 +231,21 @@ class _DurableWriter:
         return None if begun.file.digest() == begun.expected else _CHANGED
 
     def tidy(self, target: str) -> None:
-        """Remove, once per directory, what killed launchers left next to a durable file."""
+        """Remove, once per directory, what killed launchers left next to a durable file.
+
+        Second names of durable files stay until `flush`: see `DurableState.linked`.
+        """
         directory = os.path.dirname(target)
         if directory not in self._tidied:
             self._tidied.add(directory)
-            AtomicFile.tidy(os.path.dirname(os.path.realpath(target)))
+            real = os.path.dirname(os.path.realpath(target))
+            if AtomicFile.tidy(real, spare_linked=True):
+                self._spared.add(real)
 
     def flush(self) -> WriteFailure | None:
         """Flush every directory written to so far, once, in the order of the first write."""
+        while self._spared:
+            AtomicFile.tidy(self._spared.pop())
         failure: WriteFailure | None = None
         while self._written:
             directory = next(iter(self._written))

@@ -155,7 +155,7 @@ def _refusal(context: BridgeContext, job: Job) -> str:
 def _by_time(context: BridgeContext, seen: DurableState | None) -> bytes | None:
     if seen is None:
         return None
-    return seen.digest if as_at_launch(seen.identity, context.record.started_ns) else _OTHER
+    return seen.digest if as_at_launch(seen.identity, context.record.started_ns, seen.linked) else _OTHER
 
 
 def _not_carried(context: BridgeContext, job: Job, decision: Decision) -> FileResult:

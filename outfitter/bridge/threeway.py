@@ -57,9 +57,13 @@ def _conflict(before: bytes | None, durable: bytes | None) -> str:
     return "changed on both sides" if before is not None else "made on both sides"
 
 
-def as_at_launch(identity: Identity, started_ns: int) -> bool:
-    """Return whether a durable file without a recorded digest is older than the launch (mtime and ctime)."""
-    return max(identity.mtime_ns, identity.ctime_ns) < started_ns - GRANULARITY_NS
+def as_at_launch(identity: Identity, started_ns: int, linked: bool = False) -> bool:
+    """Return whether a durable file without a recorded digest is older than the launch (mtime and ctime).
+
+    `linked`: its ctime is that of a second name which Outfitter itself gave it, so only its mtime tells.
+    """
+    newest = identity.mtime_ns if linked else max(identity.mtime_ns, identity.ctime_ns)
+    return newest < started_ns - GRANULARITY_NS
 
 
 def vouches(identity: Identity, started_ns: int) -> bool:

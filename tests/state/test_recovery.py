@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from outfitter.model.outcome import Change, Settlement
+from outfitter.recovery import _summary
+
 UNTIL_KILLED = "i=0; while [ ! -e $HOME/killed ] && [ $i -lt 1200 ]; do sleep 0.05; i=$((i+1)); done"
 
 
@@ -410,3 +413,16 @@ def test_a_journal_without_a_place_for_evidence_is_read_all_the_same(machine):
     journal(machine).write_text(json.dumps(value))
     assert machine.run("recover").code == 0
     assert not machine.run_directories()
+
+
+def test_the_closing_line_counts_files_and_not_the_directories_that_hold_them():
+    changes = [
+        Change(path, "added", "declared", "debug/", "symlink", outcome)
+        for path, outcome in (
+            ("debug", "conflict"),
+            ("debug/d1.txt", "conflict"),
+            ("skills", "adopted"),
+            ("skills/x", "adopted"),
+        )
+    ]
+    assert _summary(Settlement(tuple(changes))) == "saved skills/x; 1 in conflict, kept: outfitter conflicts"
