@@ -13,6 +13,7 @@ from outfitter.model.settings import Strategy
 from tests.adapters.samples import HOME, composed, facts, planned, request, said
 
 SESSIONS = "PI_CODING_AGENT_SESSION_DIR"
+CHOSEN = "OUTFITTER_PI_SESSION_DIR"
 SEED = {
     "auth.json": "symlink error prompt",
     "settings.json": "symlink warn error prompt",
@@ -166,3 +167,19 @@ def test_every_path_it_may_declare_is_known_without_a_run() -> None:
 
 def where(plan: ProjectionPlan) -> str:
     return plan.launch.env_set[SESSIONS]
+
+
+def test_a_session_directory_that_an_outer_launch_chose_is_chosen_anew() -> None:
+    outer = planned("pi", composed(controls=Controls(session_directory="/outer"))).launch.env_set
+    inner = planned("pi", composed(), request(env=dict(outer)))
+    assert where(inner).startswith(f"{HOME}/.pi/agent/sessions/--")
+    assert inner.launch.env_set[CHOSEN] == where(inner)
+    deeper = planned("pi", composed(), request(env={**outer, SESSIONS: "/mine"}))
+    assert SESSIONS not in {*deeper.launch.env_set, *deeper.launch.env_unset}
+
+
+def test_an_outer_launchs_session_directory_does_not_defeat_a_strategy() -> None:
+    outer = planned("pi", composed()).launch.env_set
+    plan = planned("pi", composed(), request(env=dict(outer)), chosen={"sessions/": "discard"})
+    assert said(plan, "strategy-defeated") == []
+    assert {SESSIONS, CHOSEN} <= set(plan.launch.env_unset)

@@ -34,8 +34,8 @@ from outfitter.adapters.pi.files import (
     skill_arguments,
 )
 from outfitter.adapters.pi.runtime import NATIVE_FILES, runtime_files, stored_login
+from outfitter.adapters.pi.state import CHOSEN, from_outer_launch, sessions, state_paths
 from outfitter.adapters.pi.state import VARIABLE as SESSIONS
-from outfitter.adapters.pi.state import sessions, state_paths
 from outfitter.model.composition import Composition, Controls, Fragment
 from outfitter.model.projection import Copied, Facts, Generated, LaunchPlan, ProjectionPlan
 from outfitter.model.request import Ambient, Notice, Request
@@ -167,10 +167,12 @@ def _environment(
     jobs, notices = jobs_variable(composition, controls, ambient)
     environment = {**controls.environment, DIRECTORY: facts.projection}
     if where.directory:
-        environment[SESSIONS] = where.directory
+        environment |= {SESSIONS: where.directory, CHOSEN: where.directory}
     if jobs:
         environment[JOBS] = jobs
     unset = (JOBS,) if JOBS in ambient.env and not jobs else ()
+    if not where.directory and from_outer_launch(ambient):
+        unset = (*unset, SESSIONS, CHOSEN)
     return environment, unset, (*where.notices, *notices)
 
 

@@ -82,6 +82,8 @@ def _created(key: str) -> bytes:
 
 
 VARIABLE = "PI_CODING_AGENT_SESSION_DIR"
+# The same value again, where a launch chose it: a launch inside that one, perhaps in another project, chooses anew.
+CHOSEN = "OUTFITTER_PI_SESSION_DIR"
 _LONGEST_NAME = 255
 _CUT = 180
 
@@ -142,7 +144,13 @@ def _named(words: tuple[str, ...], ambient: Ambient, controls: Controls) -> str:
             return option
     if VARIABLE in controls.environment:
         return f"controls.environment.{VARIABLE}"
-    return VARIABLE if ambient.env.get(VARIABLE) else ""
+    return VARIABLE if ambient.env.get(VARIABLE) and not from_outer_launch(ambient) else ""
+
+
+def from_outer_launch(ambient: Ambient) -> bool:
+    """Whether the session directory in the environment is the one that a launch around this one chose, not the user."""
+    value = ambient.env.get(VARIABLE, "")
+    return bool(value) and value == ambient.env.get(CHOSEN, "")
 
 
 def _defeated(strategies: Strategies, by: str) -> tuple[Notice, ...]:
