@@ -121,7 +121,7 @@ def _pi_script(_place):
         ["swap", "settings.json", '{"theme":"new"}'],
         ["swap", "mcp.json", '{"mcpServers":{}}'],
         ["remove", "plugins"],
-        ["write", "plugins/p/one", "1 of the run"],
+        ["write", "plugins/p/one", "1"],
         ["write", "plugins/p/two", "2"],
         ["write", "unknown.txt", "u"],
         ["write", "deep/er/unknown.txt", "u"],
