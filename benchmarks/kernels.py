@@ -79,7 +79,7 @@ def merge(root: str) -> None:
     from outfitter.edges.real import real_host
     from outfitter.fingerprint.scan import load_baseline
     from outfitter.model.outcome import Snapshot
-    from outfitter.pipeline import settle
+    from outfitter.pipeline_after import settle
     from outfitter.railway import fold, perform
     from outfitter.run.record import decode
 

@@ -15,7 +15,6 @@ from outfitter.model.outcome import Settlement, Snapshot
 from outfitter.model.projection import Phase, Record
 from outfitter.model.request import Ambient, Notice
 from outfitter.model.wording import listed
-from outfitter.pipeline import settle
 from outfitter.railway import Effect, Outcome, TimeIsUp, attempt, done, failed, fold, guarded, perform, pure
 
 P = ParamSpec("P")
@@ -114,6 +113,9 @@ def _tidy(host: Host, record: Record) -> None:
 
 def _settle(host: Host, record: Record) -> Effect[Recovered]:
     """Diff and bridge as after any run, from the baseline that was saved before the harness started."""
+    # Every launch looks for killed runs; few find one.
+    from outfitter.pipeline_after import settle
+
     quiet = evolve(host, step=_step)
     return (
         attempt("read the baseline of a killed run", lambda: Success(_baseline(host, record)))

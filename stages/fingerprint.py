@@ -16,13 +16,13 @@ from outfitter.fingerprint.tree import pack
 from outfitter.host import Runs, Trees
 from outfitter.model.errors import EffectFailed
 from outfitter.model.outcome import Snapshot, Tree, path_text
-from outfitter.model.projection import Based, Projected
+from outfitter.model.projection import BaselineTaken, Projected
 from outfitter.railway import Effect, Outcome, attempt
 
 _OPERATION = "take the baseline of the projection"
 
 
-def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]:
+def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[BaselineTaken]:
     """The projection before the harness starts; what we wrote ourselves is not read again.
 
     An entry that cannot be read is read once more. Errors: `EffectFailed` where the projection or an entry in it still cannot
@@ -30,7 +30,7 @@ def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]
     written.
     """
 
-    def take() -> Outcome[Based]:
+    def take() -> Outcome[BaselineTaken]:
         tree = _scan(trees, projected)
         if not tree.complete:
             return Failure(_unread(tree, projected.record.projection))
@@ -38,7 +38,7 @@ def fingerprint(trees: Trees, runs: Runs, projected: Projected) -> Effect[Based]
         durable = pack(projected.durable)
         trees.save_baseline(record.root + "/baseline", tree, durable)
         notices = (*projected.notices, *runs.journal(record))
-        return Success(Based(record, Snapshot(tree, durable), notices))
+        return Success(BaselineTaken(record, Snapshot(tree, durable), notices))
 
     return attempt(_OPERATION, take)
 

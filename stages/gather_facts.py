@@ -1,7 +1,7 @@
-"""Gather facts: choose the harness, and find out what its adapter must know of the machine (spec/40).
+"""Gather facts: find out what the chosen adapter must know of the machine (spec/40).
 
 Reads: settings, composition, the adapter's requests.
-Adds: `Site` (facts of the machine).
+Adds: `LaunchSite` (facts of the machine).
 Effects: reads only; a probe of the harness's help.
 """
 
@@ -12,46 +12,38 @@ import posixpath
 import re
 
 from attrs import evolve
-from returns.result import Failure, Success
+from returns.result import Success
 
-from outfitter.adapters import NAMES, Adapter, FactsRequest, adapter
+from outfitter.adapters import NAMES, Adapter, FactsRequest
 from outfitter.host import Runs, Sources
-from outfitter.model.errors import UsageError, os_error_text
-from outfitter.model.projection import Facts, Site
-from outfitter.model.request import Ambient, Notice, Request, resolved
-from outfitter.model.settings import Settings
+from outfitter.model.errors import os_error_text
+from outfitter.model.projection import Facts, LaunchSite
+from outfitter.model.request import Ambient, Notice, Request
+from outfitter.model.settings import Settings, SettingsFiles
 from outfitter.railway import Effect, Outcome, attempt
+from outfitter.settings.scopes import cache_directory
 
-DEFAULT_HARNESS = "pi"
 _PROJECTION = r".*/outfitter-[A-Za-z0-9_.-]{1,12}-(" + "|".join(NAMES) + r")-[a-z0-9]{8}/projection"
 # How often an adapter may ask further: a bound, not a plan.
 ROUNDS = 5
 
 
-def choose_harness(settings: Settings, request: Request) -> Outcome[Adapter]:
-    """The adapter asked for, else `default_harness`, else Pi (006.2.5). `--isolated` with Codex is refused (spec/80)."""
-    name = request.harness or settings.values.get("default_harness") or DEFAULT_HARNESS
-    if name not in NAMES:
-        from outfitter.model.wording import did_you_mean
-
-        hint = did_you_mean(str(name), NAMES, f"known harnesses: {', '.join(NAMES)}", 1)
-        return Failure(UsageError(f"unknown harness {name!r}", hint))
-    if request.isolated and name == "codex":
-        return Failure(
-            UsageError("--isolated does not go with codex", "Codex always runs over the user's own CODEX_HOME")
-        )
-    return Success(adapter(name))
-
-
-def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, request: Request) -> Effect[Site]:
-    """The harness's program, its native directory, and the files its adapter wants; and where the run will live.
+def gather_facts(
+    sources: Sources,
+    runs: Runs,
+    adapter: Adapter,
+    files: SettingsFiles,
+    settings: Settings,
+    request: Request,
+) -> Effect[LaunchSite]:
+    """Find the harness's program, its native directory, the files its adapter wants, and a place for the run.
 
     The program is looked up, and asked, with the PATH of the user's own environment, whatever an agent sets for the child.
     Errors: `HarnessUnavailable` before anything is made; `EffectFailed` where a native file cannot be read.
     """
     ambient = request.ambient
 
-    def look(executable: str) -> Outcome[Site]:
+    def look(executable: str) -> Outcome[LaunchSite]:
         native = native_directory(sources, adapter, ambient)
         asked = adapter.first_facts(request, settings, native)
         run_id, root = runs.name(request.agent or str(settings.values.get("default_agent", "agent")), adapter.id)
@@ -60,13 +52,13 @@ def survey(sources: Sources, runs: Runs, adapter: Adapter, settings: Settings, r
             native=native,
             cache=cache_directory(settings, ambient),
             projection=root + "/projection",
-            project_root=sources.project_root(ambient.cwd, ambient.home)[0],
+            project_root=files.project_root,
             files={path: sources.read(path) for path in asked.files},
             listings={path: sources.names(path) for path in asked.listings},
             help=sources.probe(executable, asked.help, path) if asked.help else "",
             notices=_remarks(sources, adapter, ambient, native),
         )
-        return Success(Site(run_id, root, _further(sources, adapter, request, settings, facts)))
+        return Success(LaunchSite(run_id, root, _further(sources, adapter, request, settings, facts)))
 
     path = ambient.env.get("PATH", "")
     return attempt("look at the machine", lambda: sources.find_harness(adapter.command, path).bind(look))
@@ -115,15 +107,6 @@ def _names(sources: Sources, path: str) -> tuple[str, ...]:
         return sources.names(path)
     except OSError:
         return ()
-
-
-def cache_directory(settings: Settings, ambient: Ambient) -> str:
-    """Outfitter's cache: `cache_directory` relative to the home file that sets it, else `~/.agents/cache` (spec/20)."""
-    given = settings.values.get("cache_directory")
-    if not isinstance(given, str):
-        return posixpath.join(ambient.home, ".agents/cache")
-    origin = settings.origins.get(("cache_directory",))
-    return resolved(given, ambient.home, posixpath.dirname(origin.path) if origin else ambient.home)
 
 
 def native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:

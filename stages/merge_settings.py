@@ -1,6 +1,6 @@
 """Merge settings.
 
-Reads: `Layers`.
+Reads: `SettingsFiles`.
 Adds: `Settings`.
 Effects: none.
 """
@@ -13,9 +13,8 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from outfitter.model.errors import SettingsInvalid
-from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Position
-from outfitter.model.settings import HOME_SCOPES, Scope, Settings
+from outfitter.model.settings import HOME_SCOPES, Scope, Settings, SettingsFiles
 from outfitter.railway import Outcome
 from outfitter.settings.merge import merge_scopes
 
@@ -37,16 +36,17 @@ FOREIGN_KEYS = ("workflows", "startup", "telemetry", "source_cache", "enterprise
 SILENT_KEYS = ("$schema",)
 
 
-def merge_settings(layers: Layers) -> Outcome[Settings]:
-    """All scopes as one (spec/20). Types were checked where each file was read; errors: every problem of every file at once.
+def merge_settings(files: SettingsFiles) -> Outcome[Settings]:
+    """Merge all scopes (spec/20). Keys that a scope may not set, and unknown keys, are left out with a notice.
 
-    Keys that a scope may not set, or that nobody knows, are left out with a notice.
+    Types were checked where each file was read. Errors: `SettingsInvalid` with every problem of every file.
     """
-    if layers.problems:
-        return Failure(SettingsInvalid(layers.problems))
-    scopes = tuple(_own(scope) for scope in layers.scopes)
+    if files.problems:
+        return Failure(SettingsInvalid(files.problems))
+    scopes = tuple(_own(scope) for scope in files.scopes)
     merged = merge_scopes(scopes)
-    notices = (*layers.notices, *_foreign(layers.scopes), *(one for scope in layers.scopes for one in _remarks(scope)))
+    unused = (notice for scope in files.scopes for notice in _unused_keys(scope))
+    notices = (*files.notices, *_foreign(files.scopes), *unused)
     return Success(Settings(merged.values, merged.origins, merged.overridden, scopes, notices))
 
 
@@ -56,7 +56,7 @@ def _own(scope: Scope) -> Scope:
     return evolve(scope, values={key: value for key, value in scope.values.items() if key in counted})
 
 
-def _remarks(scope: Scope) -> Iterable[Notice]:
+def _unused_keys(scope: Scope) -> Iterable[Notice]:
     for key, value in scope.values.items():
         place = _place(scope, key)
         if key in HOME_KEYS and scope.kind not in HOME_SCOPES and value is not None:

@@ -19,7 +19,7 @@ from outfitter.settings.state_persistence import STRATEGIES, UNKNOWN, Entries, e
 
 
 def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, request: Request) -> Outcome[Strategies]:
-    """Each declared path's strategy: the settings' override, else the adapter's default, inside what the path allows (spec/50).
+    """Return each declared path's strategy: the settings' override, else the adapter's default (spec/50).
 
     Errors: `PolicyRefused` (122) with every entry that names an unknown strategy, one its path does not allow, or a path
     that no adapter declares (spec/20, spec/95 CLS-08). What an inherited run cannot enforce is checked all the same.

@@ -26,8 +26,6 @@ def runnable(reader: TreeReader, settings: Settings, asked: str | None) -> Outco
     if not name:
         return Failure(_none_named(reader, _unusable_tree(reader)))
     chosen = agent(reader, name)
-    if chosen is None and reader.missing:
-        return Failure(CompositionFailed(f"agent {name!r} is not read yet"))
     if chosen is None:
         return Failure(_not_found(reader, settings, asked, name))
     if not chosen.enabled:

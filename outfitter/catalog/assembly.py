@@ -18,7 +18,6 @@ from outfitter.catalog.skills import visible
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Composition, ModelTarget, Overlay, Subagent, VisibleSkill
 from outfitter.model.errors import CompositionFailed
-from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome, fold
@@ -26,15 +25,8 @@ from outfitter.railway import Outcome, fold
 MISSES = ("skill-missing", "server-missing", "subagent-missing")
 
 
-def assemble(layers: Layers, settings: Settings, asked: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
+def assemble(reader: TreeReader, settings: Settings, asked: str | None, env: Mapping[str, str]) -> Outcome[Composition]:
     """Compose the agent `asked` for (else `default_agent`); `env` is what the child will inherit."""
-    return assemble_from(TreeReader(layers), settings, asked, env)
-
-
-def assemble_from(
-    reader: TreeReader, settings: Settings, asked: str | None, env: Mapping[str, str]
-) -> Outcome[Composition]:
-    """The same over layers that many compositions share, so that what they have in common is found once."""
 
     def reached(name: str) -> Outcome[Composition]:
         found = closure(reader, settings, name)
@@ -43,18 +35,11 @@ def assemble_from(
     return runnable(reader, settings, asked).bind(lambda found: reached(found.id))
 
 
-def needs(layers: Layers, settings: Settings, asked: str | None, before: TreeReader | None = None) -> TreeReader:
-    """Return a reader that knows what composing that agent still has to read.
-
-    If that ends in an error, it also asks for what a good message needs.
-    """
-    reader = TreeReader(layers, before)
-    found = runnable(reader, settings, asked)
-    found.map(lambda one: _walk(reader, settings, one.id))
-    if not reader.missing:
-        layer_notices(reader)
-        visible(reader)
-    return reader
+def read_agent(reader: TreeReader, settings: Settings, asked: str | None) -> None:
+    """Read what composing that agent needs; if there is no such agent, what a good message needs."""
+    runnable(reader, settings, asked).map(lambda found: _read_closure(reader, settings, found.id))
+    layer_notices(reader)
+    visible(reader)
 
 
 def lacks(reader: TreeReader, settings: Settings, asked: str | None) -> bool:
@@ -68,11 +53,10 @@ def lacks(reader: TreeReader, settings: Settings, asked: str | None) -> bool:
     return fold(runnable(reader, settings, asked), lambda found: reached(found.id), lambda _: True)
 
 
-def _walk(reader: TreeReader, settings: Settings, name: str) -> None:
+def _read_closure(reader: TreeReader, settings: Settings, name: str) -> None:
     found = closure(reader, settings, name)
     extension_files(reader, found.chosen)
-    if not reader.missing:
-        server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
+    server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
 
 
 def registry_of(reader: TreeReader) -> models.Registry:

@@ -1,9 +1,6 @@
 """Everything that one agent reaches, resolved (spec/30).
 
-Its line, loadout, identity, skills, subagents and native parts. Resolved repeatedly while layers are read
-(`reader.missing` says what to read next), and once more by `compose`.
-
-Run again and again while layers are read (`reader.missing` says what is missing), and a last time by `compose`.
+Its line, loadout, identity, skills, subagents and native parts. `load_layers` resolves an agent until nothing new is read; `compose` takes the result of that last time.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ from outfitter.catalog.skills import SkillSite, sites_in
 from outfitter.catalog.tree_reader import DEEP, TreeReader
 from outfitter.model.composition import Skill, Tools
 from outfitter.model.errors import CompositionFailed
-from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
 from outfitter.model.value import NamedTuple
@@ -61,7 +57,11 @@ class Closure(NamedTuple):
 
 
 def closure(reader: TreeReader, settings: Settings, name: str) -> Closure:
-    """One agent's closure; asks for every file it needs on the way."""
+    """Return one agent's closure; reads every file it needs on the way."""
+    return reader.cached(("closure", name), lambda: _closure(reader, settings, name))
+
+
+def _closure(reader: TreeReader, settings: Settings, name: str) -> Closure:
     _common(reader)
     line, error = line_of(reader, name)
     if error or not line:
@@ -213,34 +213,28 @@ WHOLE = ("agents", "skills", "commands", "knowledge", "deepwork", "rules", "work
 PRIVATE_DEPTH = 5
 
 
-def needs_names(layers: Layers) -> TreeReader:
-    """What `list` shows: every agent and skill with its front matter, the names of commands and knowledge."""
-    reader = TreeReader(layers)
+def read_names(reader: TreeReader) -> None:
+    """Read what `list` shows: agents and skills with front matter, names of commands and knowledge."""
     _documents(reader, PRIVATE_DEPTH)
     for layer in range(len(reader.trees)):
         for folder in ("commands", "knowledge"):
             reader.is_folder(layer, folder) and reader.listed(layer, folder, DEEP)
     visible(reader, ())
     layer_notices(reader)
-    return reader
 
 
-def needs_all(layers: Layers, settings: Settings) -> TreeReader:
-    """Every file of every layer that a composition of any agent would read, shadowed definitions included."""
-    reader = TreeReader(layers)
+def read_all(reader: TreeReader, settings: Settings) -> None:
+    """Read every file that a composition of any agent would read, shadowed definitions included."""
     for layer in range(len(reader.trees)):
         for folder in WHOLE:
             reader.is_folder(layer, folder) and reader.listed(layer, folder, DEEP)
     _documents(reader, DEEP)
     layer_notices(reader)
-    if reader.missing:
-        return reader
     for name in sites(reader):
         found = closure(reader, settings, name)
         extension_files(reader, found.chosen)
-        if not found.error and not reader.missing:
+        if not found.error:
             select(reader, found.chosen.mcp, found.chosen.disabled_servers)
-    return reader
 
 
 def _documents(reader: TreeReader, depth: int) -> None:

@@ -76,8 +76,6 @@ def _visit(
 
 
 def _missing(reader: TreeReader, name: str, trail: tuple[tuple[str, Place], ...]) -> CompositionFailed:
-    if reader.missing:
-        return CompositionFailed(f"agent {name!r} is not read yet")
     from outfitter.model.wording import did_you_mean
 
     hint = did_you_mean(name, sites(reader))

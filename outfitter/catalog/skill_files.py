@@ -214,7 +214,7 @@ def _matched(reader: TreeReader, source: FileSource, section: str) -> ExpandedSo
         return ExpandedSource((), (Problem(place.path, wrong, place.key, place.at),))
     layer = reader.repository if source.repository else place.layer
     matching = _matching(reader, layer, posixpath.normpath(source.path))
-    if matching or reader.missing:
+    if matching:
         return _landed(reader, layer, matching, section)
     text = f"{source.path!r} matches nothing"
     if source.repository:

@@ -62,9 +62,8 @@ def where(place: Place) -> str:
 def _site(reader: TreeReader, pick: SkillPick, owner: str, notices: list[Notice]) -> SkillSite | None:
     found = resolve(reader, pick.slug, owner)
     if found.site is None:
-        if not reader.missing:
-            message, hint = why_missing(reader, pick.slug, owner)
-            notices.append(Notice("warning", "skill-missing", f"{where(pick.place)}: {message}", hint))
+        message, hint = why_missing(reader, pick.slug, owner)
+        notices.append(Notice("warning", "skill-missing", f"{where(pick.place)}: {message}", hint))
         return None
     if found.hidden:
         place = reader.place(found.site.layer, found.site.manifest)

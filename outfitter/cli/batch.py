@@ -22,9 +22,9 @@ from outfitter.model.errors import EffectFailed, LaunchError, os_error_text
 from outfitter.model.request import Notice, Request
 from outfitter.model.wording import counted, listed
 from outfitter.railway import Outcome, fold, perform
-from stages.gather_facts import choose_harness
-from stages.load_layers import load_scopes
+from stages.choose_harness import choose_harness
 from stages.merge_settings import merge_settings
+from stages.read_settings import read_settings
 
 SUMMARY = "Run an agent once for each input: a file, each file of a directory, or each line of a .jsonl."
 EXAMPLES = (
@@ -67,8 +67,8 @@ def main(words: list[str], context: Context) -> int:
 def _harness(options: argparse.Namespace, context: Context) -> Outcome[str]:
     """The harness that `outfitter run` would choose: every attempt is told it, whatever becomes of the settings meanwhile."""
     request = Request(context.ambient, agent=options.agent, harness=options.harness)
-    scopes = perform(load_scopes(context.host().sources, request))
-    return scopes.bind(merge_settings).bind(lambda found: choose_harness(found, request)).map(lambda one: one.id)
+    files = perform(read_settings(context.host().sources, request, absent_is_fine=True))
+    return files.bind(merge_settings).bind(lambda found: choose_harness(found, request)).map(lambda one: one.id)
 
 
 def _batch(options: argparse.Namespace, context: Context) -> int:

@@ -11,7 +11,7 @@ from outfitter.cli.reading import read_settings
 from outfitter.edges import cache as own_cache
 from outfitter.model.wording import counted
 from outfitter.railway import fold
-from stages.gather_facts import cache_directory
+from outfitter.settings.scopes import cache_directory
 
 SUMMARY = "Outfitter's own cache: short cuts that are made again when missed, and the checkouts of catalogs."
 EXAMPLES = ("outfitter cache dir", "outfitter cache prune --days 7", "outfitter cache clean --sources")

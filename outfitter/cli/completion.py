@@ -6,7 +6,6 @@ import argparse
 from importlib import import_module
 
 from outfitter.catalog.inventory import rows
-from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.commands import COMMANDS, module_of
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
@@ -19,7 +18,7 @@ def completion_words(kind: str, context: Context) -> list[str]:
     if kind == "agents":
         return fold(
             tree(context, None, "names"),
-            lambda read: sorted(row.id for row in rows(TreeReader(read[0]), read[1], "agents")),
+            lambda read: sorted(row.id for row in rows(*read, "agents")),
             lambda _: [],
         )
     if kind == "runs":

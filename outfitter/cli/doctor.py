@@ -129,8 +129,8 @@ def _settings(settings: Settings | LaunchError) -> Check:
 def _cache(context: Context, settings: Settings | None) -> list[Check]:
     from outfitter.doctor.directories import writable
     from outfitter.edges import cache
-    from outfitter.edges.cache_place import early_cache_directory
-    from stages.gather_facts import cache_directory
+    from outfitter.edges.real import early_cache_directory
+    from outfitter.settings.scopes import cache_directory
 
     early = early_cache_directory(context.ambient.home)
     path = cache_directory(settings, context.ambient) if settings else early
@@ -175,7 +175,9 @@ def _harnesses(context: Context, settings: Settings | None) -> list[Check]:
     from outfitter.adapters import NAMES, adapter
     from outfitter.doctor.harnesses import harness_check, native_check
     from outfitter.model.projection import Facts
-    from stages.gather_facts import DEFAULT_HARNESS, cache_directory, native_directory
+    from outfitter.settings.scopes import cache_directory
+    from stages.choose_harness import DEFAULT_HARNESS
+    from stages.gather_facts import native_directory
 
     here, sources = context.ambient, context.host().sources
     values = settings.values if settings else {}

@@ -19,7 +19,6 @@ from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, composed_from, tree
 from outfitter.model.composition import Composition
 from outfitter.model.errors import CompositionFailed
-from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
@@ -63,23 +62,21 @@ def main(words: list[str], context: Context) -> int:
     )
 
 
-def _dump(context: Context, agent: str | None, layers: Layers, settings: Settings) -> Outcome[Dump]:
-    reader = TreeReader(layers)
+def _dump(context: Context, agent: str | None, reader: TreeReader, settings: Settings) -> Outcome[Dump]:
     if agent is None:
         # Part of a file that cannot be read would be passed on as if it were all of it.
         agents = [one for name in sites(reader) if (one := agent_of(reader, name))]
-        files = [layer.documents[name] for layer in layers.trees for name in FILES if name in layer.documents]
+        files = [layer.documents[name] for layer in reader.trees for name in FILES if name in layer.documents]
         found = (*(one.problems for one in files), *(one.problems for one in agents))
         problems = tuple(problem for some in found for problem in some)
         return Failure(CompositionFailed("", problems=problems)) if problems else Success(dump_tree(reader, settings))
-    return composed(layers, settings, agent, context.ambient.env).map(lambda made: dump_agent(reader, settings, made))
+    return composed(reader, settings, agent, context.ambient.env).map(lambda made: dump_agent(reader, settings, made))
 
 
-def _native(options: argparse.Namespace, context: Context, dump: Dump, layers: Layers, settings: Settings) -> Dump:
+def _native(options: argparse.Namespace, context: Context, dump: Dump, reader: TreeReader, settings: Settings) -> Dump:
     """The dump as another program reads it: every agent that can be composed, the others named."""
     from outfitter.porting.leaving import native_dump
 
-    reader = TreeReader(layers)
     made: list[Composition] = []
     lost: list[Notice] = []
     for name in [options.agent] if options.agent else sites(reader):

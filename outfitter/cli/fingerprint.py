@@ -63,7 +63,7 @@ def main(words: list[str], context: Context) -> int:
 def _taken(path: str, home: str, no_cache: bool) -> Tree:
     if no_cache:
         return scan(path, (), 0, trusted=False, cross_mounts=True)
-    from outfitter.edges.cache_place import early_cache_directory
+    from outfitter.edges.real import early_cache_directory
     from outfitter.fingerprint import stat_cache
 
     cache, real = early_cache_directory(home), os.path.realpath(path)

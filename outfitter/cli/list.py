@@ -15,7 +15,6 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import tree
 from outfitter.model.errors import CompositionFailed, LaunchError
-from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
@@ -46,8 +45,7 @@ def main(words: list[str], context: Context) -> int:
     )
 
 
-def _list(options: argparse.Namespace, context: Context, layers: Layers, settings: Settings) -> int:
-    reader = TreeReader(layers)
+def _list(options: argparse.Namespace, context: Context, reader: TreeReader, settings: Settings) -> int:
     if options.agent:
         line, error = line_of(reader, options.agent)
         if error or not line:
@@ -59,7 +57,7 @@ def _list(options: argparse.Namespace, context: Context, layers: Layers, setting
     }
     notices = (*settings.notices, *layer_notices(reader), *ambiguities(reader, settings))
     if options.json:
-        context.console.document(_document(reader, layers, found, notices))
+        context.console.document(_document(reader, found, notices))
         return 0
     for notice in notices:
         context.console.say(notice)
@@ -113,11 +111,9 @@ def _about(row: Resource) -> str:
     return f"[{one_line(row.layer)}] {flags}{short}"
 
 
-def _document(
-    reader: TreeReader, layers: Layers, found: dict[str, list[Resource]], notices: tuple[Notice, ...]
-) -> dict[str, Any]:
+def _document(reader: TreeReader, found: dict[str, list[Resource]], notices: tuple[Notice, ...]) -> dict[str, Any]:
     return {
-        "layers": [{"kind": one.kind, "label": one.label, "root": one.root} for one in layers.trees],
+        "layers": [{"kind": one.kind, "label": one.label, "root": one.root} for one in reader.trees],
         **{kind: [_row(row) for row in listed] for kind, listed in found.items()},
         "context": [one._asdict() for one in common(reader)],
         "notices": [notice_json(notice) for notice in notices],

@@ -17,7 +17,6 @@ from outfitter.pipeline import carry_out, launch, prepare
 from outfitter.railway import Effect, done, fold, perform
 from outfitter.recovery import Recovered, recover, sweep
 from outfitter.render import error_notices
-from outfitter.run.verdict import run_code, verdict
 
 RECOVERY_SECONDS = 5.0
 
@@ -140,6 +139,8 @@ def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
 
 
 def _tell(context: Context, host: Host, report: Report) -> int:
+    from outfitter.run.verdict import run_code, verdict
+
     error = verdict(report)
     for notice in (*report.settlement.notices, *report.notices, *(error_notices(error) if error else ())):
         host.terminal.say(notice)

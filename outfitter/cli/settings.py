@@ -16,7 +16,7 @@ from outfitter.railway import fold
 from outfitter.render import notice_json, one_line
 from outfitter.settings.lookup import value_at
 from outfitter.syntax.address import hide_credentials
-from stages.gather_facts import DEFAULT_HARNESS
+from stages.choose_harness import DEFAULT_HARNESS
 from stages.merge_settings import KEYS
 
 SUMMARY = "Print the merged settings: one line a value, or one value by its dotted key."

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from outfitter.adapters import NAMES, adapter
+from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, tree
 from outfitter.model.composition import Composition, Fragment, ModelTarget, Skill, Subagent, Tools
-from outfitter.model.layers import Layers
 from outfitter.railway import fold
 from outfitter.render import notice_json, one_line
 
@@ -39,20 +39,20 @@ def main(words: list[str], context: Context) -> int:
     )
 
 
-def _show(options: argparse.Namespace, context: Context, layers: Layers, made: Composition) -> int:
+def _show(options: argparse.Namespace, context: Context, reader: TreeReader, made: Composition) -> int:
     if options.json:
-        context.console.document({**_document(made), "layers": _layers(layers)})
+        context.console.document({**_document(made), "layers": _layers(reader)})
         return 0
     for notice in made.notices:
         context.console.say(notice)
     context.console.data("\n".join(_lines(made)))
     if options.origin:
-        context.console.data("\n".join(("layers:", *(_layer_line(row) for row in _layers(layers)))))
+        context.console.data("\n".join(("layers:", *(_layer_line(row) for row in _layers(reader)))))
     return 0
 
 
-def _layers(layers: Layers) -> list[dict[str, Any]]:
-    return [{"kind": tree.kind, "label": tree.label, "root": tree.root} for tree in layers.trees]
+def _layers(reader: TreeReader) -> list[dict[str, Any]]:
+    return [{"kind": tree.kind, "label": tree.label, "root": tree.root} for tree in reader.trees]
 
 
 def _layer_line(row: dict[str, Any]) -> str:

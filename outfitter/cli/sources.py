@@ -12,10 +12,9 @@ from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import read_settings
 from outfitter.model.settings import Settings
 from outfitter.railway import fold
-from outfitter.settings.scopes import label, local_path
+from outfitter.settings.scopes import cache_directory, label, local_path
 from outfitter.sync.checkouts import state
 from outfitter.sync.sources import checkout, inside, repository_of
-from stages.gather_facts import cache_directory
 
 SUMMARY = (
     "List the project, the home and every source, highest precedence first, with requested and resolved revisions."

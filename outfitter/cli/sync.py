@@ -14,14 +14,12 @@ from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import read_settings, tree
 from outfitter.edges.documents import documents
-from outfitter.model.layers import Layers
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.railway import fold
-from outfitter.settings.scopes import label
+from outfitter.settings.scopes import cache_directory, label
 from outfitter.sync.checkouts import Synced, sync_one
 from outfitter.sync.sources import checkout, inside, repository_of, uri_of
-from stages.gather_facts import cache_directory
 
 SUMMARY = "Fetch remote settings and catalogs into the cache; no other command fetches any."
 EXAMPLES = ("outfitter sync",)
@@ -71,8 +69,8 @@ def _sync(options: argparse.Namespace, context: Context, local: Settings) -> int
 def _ambiguities(context: Context) -> None:
     """Say which of rival sources wins, now that all are here (spec/10, "Resources")."""
 
-    def say(read: tuple[Layers, Settings]) -> None:
-        for notice in ambiguities(TreeReader(read[0]), read[1]):
+    def say(read: tuple[TreeReader, Settings]) -> None:
+        for notice in ambiguities(*read):
             context.console.say(notice)
 
     fold(tree(context, None, "names"), say, lambda _: None)

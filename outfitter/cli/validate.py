@@ -18,7 +18,6 @@ from outfitter.cli.reading import composed_from, tree
 from outfitter.cli.show import unsupported
 from outfitter.model.composition import Composition
 from outfitter.model.errors import CompositionFailed, LaunchError, SettingsInvalid
-from outfitter.model.layers import Layers
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
 from outfitter.model.wording import counted
@@ -56,16 +55,15 @@ def _refused(options: argparse.Namespace, context: Context, error: LaunchError) 
     return context.fail(error, options.json)
 
 
-def _findings(context: Context, layers: Layers, settings: Settings) -> Iterator[Finding]:
-    reader = TreeReader(layers)
+def _findings(context: Context, reader: TreeReader, settings: Settings) -> Iterator[Finding]:
     yield from map(of_notice, (*settings.notices, *layer_notices(reader), *ambiguities(reader, settings)))
     yield from _strategies(settings)
     yield from tree_findings(reader)
     yield from file_findings(reader)
-    if layers.beside and sites(reader):
+    if reader.layers.beside and sites(reader):
         hint = "`outfitter import` makes an `.agents` tree of them"
-        yield Finding("note", "used-in-place", f"used in place, or beside the tree: {layers.beside}", hint=hint)
-    yield from (of_problem(problem, "home-only") for problem in refusals(layers.trees))
+        yield Finding("note", "used-in-place", f"used in place, or beside the tree: {reader.layers.beside}", hint=hint)
+    yield from (of_problem(problem, "home-only") for problem in refusals(reader.trees))
     if settings.values.get("default_agent"):
         yield from fold(runnable(reader, settings, None), lambda _: [], _errors)
     elif not sites(reader):

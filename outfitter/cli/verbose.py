@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from outfitter.cli.context import Context
 from outfitter.cli.plan_lines import origin_text
 from outfitter.host import StepNote
 from outfitter.model.layers import Layer, Layers
 from outfitter.model.projection import Prepared
+from outfitter.model.settings import SettingsFiles
 from outfitter.model.wording import counted, listed
 from outfitter.settings.scopes import FILES
 
@@ -48,28 +49,28 @@ def run_verbosely(main: Callable[[list[str], Context], int], name: str, words: l
         context.console.detail(f"{name}: {ended} after {(time.perf_counter() - began) * _MS:.1f} ms")
 
 
-def explain(context: Context, layers: Layers) -> None:
+def explain(context: Context, lines: Iterable[str]) -> None:
     """Say what was read; a command that reads twice (`sync`, `doctor`) says only what is new the second time."""
-    for line in reading_details(layers, context.ambient.home):
+    for line in lines:
         if line not in _EXPLAINED:
             _EXPLAINED.add(line)
             context.console.detail(line)
 
 
-def reading_details(layers: Layers, home: str) -> Iterator[str]:
-    """Each settings file and each tree, whether it is there or not; what was read of a tree, and what was left out."""
-    yield from _settings(layers, home)
-    for tree in layers.trees:
-        yield from _tree(tree)
-
-
-def _settings(layers: Layers, home: str) -> Iterator[str]:
-    read = {scope.path: f"{scope.kind}, {counted(len(scope.values), 'key')}" for scope in layers.scopes}
-    trees = (posixpath.join(layers.project_root, ".agents"), posixpath.join(home, ".agents"))
+def settings_details(files: SettingsFiles, home: str) -> Iterator[str]:
+    """Each settings file, whether it is there or not."""
+    read = {scope.path: f"{scope.kind}, {counted(len(scope.values), 'key')}" for scope in files.scopes}
+    trees = (posixpath.join(files.project_root, ".agents"), posixpath.join(home, ".agents"))
     names = dict.fromkeys(row[0] for row in FILES)
     places = [posixpath.join(tree, name) for tree in dict.fromkeys(trees) for name in names]
     for path in dict.fromkeys((*places, *read)):
         yield f"settings: {path}: {read.get(path, 'not there')}"
+
+
+def tree_details(layers: Layers) -> Iterator[str]:
+    """Each tree, what was read of it, and what was left out."""
+    for tree in layers.trees:
+        yield from _tree(tree)
 
 
 def _tree(tree: Layer) -> Iterator[str]:

@@ -5,38 +5,42 @@ What runs only after the harness has started (the durable side) is imported on f
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from outfitter.edges import sources
-from outfitter.edges.cache_place import early_cache_directory
 from outfitter.edges.console import Console
 from outfitter.edges.documents import documents
 from outfitter.edges.environment import home_directory
 from outfitter.edges.process import Harnesses
 from outfitter.edges.programs import find_harness, prober
 from outfitter.edges.signals import SIGNALS
-from outfitter.edges.stage_runner import recorder
+from outfitter.edges.stage_runner import StageRunner
 from outfitter.edges.terminal import RunLog, UserTerminal
 from outfitter.edges.tty import fill_closed_streams
 from outfitter.fingerprint.scan import TREES
 from outfitter.host import Durable, Host, Token
 from outfitter.model.layers import Document, DocumentForm
 from outfitter.model.projection import Record
-from outfitter.model.request import Ambient, Notice
+from outfitter.model.request import Ambient, Notice, resolved
 from outfitter.railway import Outcome
 from outfitter.run.projecting import projecting
 from outfitter.run.runs import RunDirectories
 
 _A = TypeVar("_A")
+_SETTINGS_FILES = ("settings.local.yml", "settings.yml")
+_CACHE_KEY = b"cache_directory:"
+_YAML_NULLS = (b"", b"~", b"null", b"Null", b"NULL")
 
 
 def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host:
-    """Return real effects for this process: one launch, or one command. Without `remember`, no cache is written."""
+    """Return the real effects of one launch or one command. Without `remember`, no cache is written."""
     fill_closed_streams()
     log = RunLog(ambient.state_root, ambient.home)
-    step, steps = recorder(time.time_ns)
+    user = UserTerminal(console, ambient, log)
+    stages = StageRunner(time.time_ns, user.say)
     return Host(
         sources=RealSources(early_cache_directory(ambient.home), ambient.env, remember),
         projecting=projecting(ambient, early_cache_directory(ambient.home) if remember else ""),
@@ -44,9 +48,9 @@ def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host
         trees=TREES,
         runs=_WatchedRuns(ambient, log),
         processes=Harnesses(ambient.env, ambient.umask),
-        terminal=UserTerminal(console, ambient, log),
-        step=step,
-        steps=steps,
+        terminal=user,
+        step=stages,
+        steps=stages.notes,
     )
 
 
@@ -61,7 +65,7 @@ class RealSources:
     digest = staticmethod(sources.digest)
 
     def __init__(self, cache: str | None, env: Mapping[str, str], remember: bool = True) -> None:
-        """`cache` is the directory for parsed files and probes (None: none); without `remember` it is only read."""
+        """`cache` holds parsed files and probes (None: no cache); without `remember` it is only read."""
         self._home = home_directory(env)
         self._document = documents(cache, remember)
         self._probe = prober(cache or "", env, remember)
@@ -123,3 +127,33 @@ def _durable(state_root: str) -> Durable:
     from outfitter.bridge.durable import real_durable
 
     return real_durable(state_root)
+
+
+def early_cache_directory(home: str) -> str:
+    """Return where parsed files and probes are cached, before any settings are parsed.
+
+    A glance at the home's two settings files. It agrees with `settings.scopes.cache_directory` if the key starts a line and has a plain scalar; any other spelling means
+    the default here. Being wrong costs a second cache, and nothing else.
+    """
+    tree = os.path.join(home, ".agents")
+    for name in _SETTINGS_FILES:
+        given = _plain_value(sources.read, os.path.join(tree, name))
+        if given:
+            return resolved(given, home, tree)
+    return os.path.join(tree, "cache")
+
+
+def _plain_value(read: Callable[[str], bytes | None], path: str) -> str:
+    try:
+        text = read(path) or b""
+    except OSError:
+        return ""
+    if _CACHE_KEY not in text:
+        return ""
+    line = next((line for line in text.splitlines() if line.startswith(_CACHE_KEY)), _CACHE_KEY)
+    value = line[len(_CACHE_KEY) :].split(b" #")[0].strip()
+    if value in _YAML_NULLS:
+        return ""
+    if value[:1] in (b'"', b"'") and value[:1] == value[-1:]:
+        value = value[1:-1]
+    return os.fsdecode(value) if value and value[:1] not in b"{[|>&*!%@`\"'" and b"\\" not in value else ""

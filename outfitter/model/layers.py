@@ -8,7 +8,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from outfitter.model.request import Notice, Position, Problem
-from outfitter.model.settings import KeyPath, Scope
+from outfitter.model.settings import KeyPath
 from outfitter.model.value import NamedTuple, Value
 
 # "native" and "native-home" are a tool's own directory of the project or the home, used where it is.
@@ -56,7 +56,7 @@ class Layer(Value):
 
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`
     (one that was needed as plain text has a marked key of its own).
-    `names` is the index of `entries` by folder, where it was made already. `listed` says of which folders the names are in `entries`, and how many levels deep. Kind `repository` is the project root itself, for `repo_file`.
+    `listed` says of which folders the names are in `entries`, and how many levels deep. Kind `repository` is the project root itself, for `repo_file`.
     A native layer is a translation of `tool`'s directory; one that `yields` gives way to every layer that does not.
     """
 
@@ -67,7 +67,6 @@ class Layer(Value):
     entries: Mapping[str, Entry]
     documents: Mapping[str, Document]
     listed: Mapping[str, int] = {}
-    names: Mapping[str, list[str]] | None = None
     yields: bool = False
     tool: str = ""
 
@@ -79,21 +78,19 @@ class Layer(Value):
 
 @frozen(eq=False, repr=False)
 class Layers(Value):
-    """Everything read for one request: settings scopes (highest first), trees (highest first), and what was wrong on the way.
+    """The trees read for one request, highest precedence first, and the files that a composition needs of them.
 
-    `problems` are those of settings files; a tree's stand in its documents. `digests` are BLAKE3 (hex) of files that a
-    composition copies, `contents` the bytes of those it carries, by physical path; `present` says which paths exist.
-    `beside` names what other tools' files stand in a project whose tree has no agents, "" where there is nothing to name.
+    What is wrong with a tree is in its documents. `digests` are BLAKE3 (hex) of files that a composition copies, `contents`
+    the bytes of those it carries, by physical path; `present` says which paths exist.
+    `beside` names what other tools' files are in a project whose tree has no agents, "" where there is nothing to name.
     """
 
     project_root: str
-    scopes: tuple[Scope, ...]
     trees: tuple[Layer, ...]
     append_prompts: tuple[Document, ...] = ()
     repository: Layer | None = None
     digests: Mapping[str, str] = {}
     contents: Mapping[str, bytes] = {}
     present: Mapping[str, bool] = {}
-    problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
     beside: str = ""

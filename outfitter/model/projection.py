@@ -112,7 +112,7 @@ class ProjectionPlan(Value):
     notices: tuple[Notice, ...] = ()
 
 
-class Site(NamedTuple):
+class LaunchSite(NamedTuple):
     """Where a launch will happen: a run id, a run directory that does not exist yet, and the facts gathered for it."""
 
     run_id: str
@@ -131,10 +131,15 @@ class Prepared(Value):
     request: Request
     settings: Settings
     composition: Composition
-    site: Site
+    site: LaunchSite
     plan: ProjectionPlan
     trees: tuple[tuple[str, str], ...] = ()
     notices: tuple[Notice, ...] = ()
+
+    @property
+    def to_say(self) -> tuple[Notice, ...]:
+        """What the stage runner prints before anything is written; a dry run prints its notices itself."""
+        return () if self.request.dry_run else self.notices
 
 
 class State(NamedTuple):
@@ -211,12 +216,12 @@ class Projected(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-class Based(NamedTuple):
-    """A projection with its baseline taken and saved: the harness may start."""
+class BaselineTaken(NamedTuple):
+    """A projection with its baseline saved: the harness may start. The stage runner prints `to_say`."""
 
     record: Record
     baseline: Snapshot
-    notices: tuple[Notice, ...] = ()
+    to_say: tuple[Notice, ...] = ()
 
 
 Ended: TypeAlias = ChildExit | LaunchError

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from outfitter.model.request import Notice, Position
+from outfitter.model.request import Notice, Position, Problem
 from outfitter.model.value import NamedTuple, Value
 
 ScopeKind = Literal["project-local", "project", "home-local", "home", "remote", "default"]
@@ -38,6 +38,19 @@ class Scope(Value):
     values: Mapping[str, Any]
     positions: Mapping[KeyPath, Position]
     editable: bool
+
+
+class SettingsFiles(NamedTuple):
+    """The settings files as read, highest precedence first, and what is wrong with them.
+
+    `boundary` is what symlinks of the project's tree may not leave (absolute).
+    """
+
+    project_root: str
+    boundary: str = ""
+    scopes: tuple[Scope, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 @frozen(eq=False, repr=False)

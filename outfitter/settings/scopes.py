@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from outfitter.host import Sources
 from outfitter.model.layers import Document, LayerKind
-from outfitter.model.request import Notice, Problem, Request, resolved
-from outfitter.model.settings import Scope, ScopeKind, Settings
+from outfitter.model.request import Ambient, Notice, Position, Problem, Request, resolved
+from outfitter.model.settings import HOME_SCOPES, Origin, Scope, ScopeKind, Settings, SettingsFiles
 from outfitter.model.value import NamedTuple
 from outfitter.sync.sources import checkout, inside, repository_of
 
@@ -31,15 +31,6 @@ OUR_KEYS = (
 )
 
 
-class Read(NamedTuple):
-    """The settings files as read, highest first, and what was wrong with them."""
-
-    project_root: str
-    scopes: tuple[Scope, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    notices: tuple[Notice, ...] = ()
-
-
 class Root(NamedTuple):
     """One tree's root: its kind, what people call it, its directory, and what its links may not leave ("" = anywhere)."""
 
@@ -56,18 +47,18 @@ class Roots(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def local_scopes(sources: Sources, request: Request) -> Read:
+def local_scopes(sources: Sources, request: Request) -> SettingsFiles:
     """The project's and the home's settings files. One that exists but cannot be read is a problem, never absent (spec/95 YML-15)."""
     home = posixpath.join(request.ambient.home, ".agents")
     root, boundary, notices = sources.project_root(request.ambient.cwd, request.ambient.home)
     tree = posixpath.join(root, ".agents")
-    read = Read(root, notices=notices)
+    read = SettingsFiles(root, boundary, notices=notices)
     if sources.real(tree) != sources.real(home):
         read = _files(sources, read, tree, boundary, 1)
     return _files(sources, read, home, "", 2)
 
 
-def _files(sources: Sources, read: Read, tree: str, boundary: str, column: int) -> Read:
+def _files(sources: Sources, read: SettingsFiles, tree: str, boundary: str, column: int) -> SettingsFiles:
     entries = sources.listing(tree, boundary, 1)
     if not entries and column == 2:
         read = _home(sources, read, tree)
@@ -90,7 +81,7 @@ def _files(sources: Sources, read: Read, tree: str, boundary: str, column: int) 
     return read
 
 
-def _home(sources: Sources, read: Read, tree: str) -> Read:
+def _home(sources: Sources, read: SettingsFiles, tree: str) -> SettingsFiles:
     """A home tree that is no directory is an error: the settings in it may hold policy."""
     entry = sources.listing(posixpath.dirname(tree), "", 1).get(posixpath.basename(tree))
     if entry is None or entry.kind == "directory":
@@ -99,7 +90,7 @@ def _home(sources: Sources, read: Read, tree: str) -> Read:
     return read._replace(problems=(*read.problems, Problem(tree, why)))
 
 
-def with_scope(read: Read, document: Document | None, kind: ScopeKind) -> Read:
+def with_scope(read: SettingsFiles, document: Document | None, kind: ScopeKind) -> SettingsFiles:
     """A reading with one more settings file, below those it has."""
     if document is None:
         return read
@@ -119,58 +110,81 @@ def with_scope(read: Read, document: Document | None, kind: ScopeKind) -> Read:
 
 
 def with_remotes(
-    sources: Sources, read: Read, settings: Settings, cache_directory: str, absent_is_fine: bool = False
-) -> Read:
-    """A reading with the cached remote settings below it. One never synchronized is a problem: it may hold policy (spec/10)."""
-    for entry in _entries(settings, "remote_settings"):
+    sources: Sources, read: SettingsFiles, environment: Ambient, absent_is_fine: bool = False
+) -> SettingsFiles:
+    """Add the cached remote settings below the local ones.
+
+    One that was never synchronized is a problem, since it may hold policy (spec/10), unless `absent_is_fine`.
+    """
+    entries, origin = _deciding(read.scopes, "remote_settings")
+    given, set_by = _deciding([scope for scope in read.scopes if scope.kind in HOME_SCOPES], "cache_directory")
+    cache = _cache_directory(given, set_by, environment)
+    for entry in _mappings(entries):
         name = label(entry)
-        root = checkout(cache_directory, entry)
+        root = checkout(cache, entry)
         path = inside(root, entry.get("path"))
-        origin = settings.origins.get(("remote_settings",))
-        place = origin.path if origin else ""
-        at = origin.at if origin else Problem("", "").at
+        document, message, hint = None, "", ""
         if "checkout" not in sources.names(posixpath.dirname(root)):
             if absent_is_fine:
                 continue
-            message = f"{name} was never fetched"
-            read = read._replace(
-                problems=(*read.problems, Problem(place, message, "remote_settings", at, "outfitter sync"))
-            )
+            message, hint = f"{name} was never fetched", "outfitter sync"
         elif not path or not _contained(sources, path, root):
             message = f"{name} leaves its repository"
-            read = read._replace(problems=(*read.problems, Problem(place, message, "remote_settings", at)))
         else:
-            found = sources.document(path, "settings")
-            if found is None:
-                message = f"{name} does not exist in its repository"
-                read = read._replace(problems=(*read.problems, Problem(place, message, "remote_settings", at)))
-            read = with_scope(read, found, "remote")
+            document = sources.document(path, "settings")
+            message = "" if document else f"{name} does not exist in its repository"
+        if message:
+            problem = Problem(origin.path, message, "remote_settings", origin.at, hint)
+            read = read._replace(problems=(*read.problems, problem))
+        read = with_scope(read, document, "remote")
     return read
 
 
-def roots(sources: Sources, request: Request, project_root: str, settings: Settings, cache_directory: str) -> Roots:
-    """The project's tree, the home's, then the configured sources; a directory that is there twice counts once."""
+def _deciding(scopes: Iterable[Scope], key: str) -> tuple[Any, Origin]:
+    """Return a top-level key's value in the highest scope that sets it, and its origin; (None, …) if none does."""
+    for scope in scopes:
+        if scope.values.get(key) is not None:
+            return scope.values[key], Origin(scope.kind, scope.path, scope.positions.get((key,), Position()))
+    return None, Origin("default")
+
+
+def cache_directory(settings: Settings, environment: Ambient) -> str:
+    """Return Outfitter's cache directory: `cache_directory`, else `~/.agents/cache` (spec/20)."""
+    origin = settings.origins.get(("cache_directory",), Origin("default"))
+    return _cache_directory(settings.values.get("cache_directory"), origin, environment)
+
+
+def _cache_directory(given: Any, origin: Origin, environment: Ambient) -> str:
+    """Resolve a configured path relative to the file that sets it."""
+    if not isinstance(given, str):
+        return posixpath.join(environment.home, ".agents/cache")
+    return resolved(given, environment.home, posixpath.dirname(origin.path) if origin.path else environment.home)
+
+
+def roots(sources: Sources, request: Request, files: SettingsFiles, settings: Settings) -> Roots:
+    """Return the roots of the project's tree, the home's, and the configured sources; each directory once."""
     home = posixpath.join(request.ambient.home, ".agents")
-    project = posixpath.join(project_root, ".agents")
-    boundary = sources.project_root(request.ambient.cwd, request.ambient.home)[1]
-    found = [Root("project", "project", project, boundary), Root("home", "home", home, "")]
+    project = posixpath.join(files.project_root, ".agents")
+    cache = cache_directory(settings, request.ambient)
+    candidates = [Root("project", "project", project, files.boundary), Root("home", "home", home, "")]
     if sources.real(project) == sources.real(home):
-        del found[0]
+        del candidates[0]
     missing: list[str] = []
-    for entry in _entries(settings, "sources"):
+    for entry in _mappings(settings.values.get("sources")):
         if repository_of(entry):
-            root = checkout(cache_directory, entry)
+            root = checkout(cache, entry)
             if "checkout" not in sources.names(posixpath.dirname(root)):
                 missing.append(label(entry))
                 continue
             path = inside(root, entry.get("path"))
-            found += [Root("source", label(entry), path, root)] if path else []
+            candidates += [Root("source", label(entry), path, root)] if path else []
         else:
             path = local_path(settings, str(entry.get("path", "")), request.ambient.home)
-            found.append(Root("source", path, path, sources.project_root(path, request.ambient.home)[1]))
+            boundary = sources.project_root(path, request.ambient.home)[1]
+            candidates.append(Root("source", path, path, boundary))
     unique: dict[str, Root] = {}
-    for root_found in found:
-        unique.setdefault(sources.real(root_found.path), root_found)
+    for candidate in candidates:
+        unique.setdefault(sources.real(candidate.path), candidate)
     return Roots(tuple(unique.values()), _unfetched(missing) if missing else ())
 
 
@@ -200,8 +214,8 @@ def label(entry: Mapping[str, Any]) -> str:
     return f"{without_credentials(repository)}{ref}" + (f"#{entry['path']}" if entry.get("path") else "")
 
 
-def _entries(settings: Settings, key: str) -> list[Mapping[str, Any]]:
-    value = settings.values.get(key)
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    """Return the mappings in a list, [] for anything else."""
     return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
 
 

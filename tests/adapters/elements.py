@@ -21,7 +21,7 @@ from outfitter.model.composition import (
 from outfitter.model.projection import Facts, ProjectionPlan
 from outfitter.model.request import Request
 from outfitter.railway import fold
-from stages.project import plan_projection
+from stages.plan_projection import plan_projection
 from stages.resolve_strategies import resolve_strategies
 from tests.adapters.samples import HOME, PROJECT, ROOT, composed, fragment, overlay, request, server, settings, skill
 

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import outfitter.adapters
-import stages.gather_facts
+import stages.choose_harness
 from outfitter.adapters import NAMES, Adapter, adapter
 from outfitter.model.composition import Server, Tools
 from outfitter.model.errors import PolicyRefused, UsageError
-from outfitter.model.projection import Prepared, ProjectionPlan, Site
+from outfitter.model.projection import LaunchSite, Prepared, ProjectionPlan
 from outfitter.railway import fold
 from outfitter.run.plan_checks import violations
-from stages.gather_facts import choose_harness
+from stages.choose_harness import choose_harness
 from stages.reject_warnings import reject_warnings
 from tests.adapters import example_harness
 from tests.adapters.elements import CREDENTIAL, ELEMENTS, ENV, SILENT, machine, projected, selecting, warnings_of
@@ -112,7 +112,7 @@ def test_006_1_4_and_6_strict_makes_an_unsupported_element_fatal_before_launch(o
     plan = projected(one, composition)
     asked = request(strict=True)
     error = fold(
-        reject_warnings(Prepared(asked, settings(), composition, Site("r", "/r", machine(one)), plan)),
+        reject_warnings(Prepared(asked, settings(), composition, LaunchSite("r", "/r", machine(one)), plan)),
         _none,
         lambda e: e,
     )
@@ -226,7 +226,7 @@ def test_a_name_that_is_no_harness_is_a_usage_error() -> None:
 def test_a_fourth_harness_is_one_module_and_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/adapters.md shows this one."""
     monkeypatch.setitem(sys.modules, "outfitter.adapters.example.plan", example_harness)
-    monkeypatch.setattr(stages.gather_facts, "NAMES", (*NAMES, "example"))
+    monkeypatch.setattr(stages.choose_harness, "NAMES", (*NAMES, "example"))
     chosen = choose_harness(settings(default_harness="example"), request()).unwrap()
     plan = projected(chosen, selecting("identity", "skills"))
     assert plan.launch.env_set["EXAMPLE_HOME"] == plan.exported

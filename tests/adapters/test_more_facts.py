@@ -1,4 +1,4 @@
-"""How a survey asks an adapter what else it wants, until that is nothing new (spec/40)."""
+"""How `gather_facts` asks an adapter what else it wants, until that is nothing new (spec/40)."""
 
 from typing import Any, cast
 
@@ -8,8 +8,9 @@ from returns.result import Success
 from outfitter.adapters import FactsRequest
 from outfitter.adapters.claude.plan import ADAPTER
 from outfitter.host import Runs, Sources
+from outfitter.model.settings import SettingsFiles
 from outfitter.railway import fold, perform
-from stages.gather_facts import ROUNDS, survey
+from stages.gather_facts import ROUNDS, gather_facts
 from tests.adapters.claude_case import HELP, HOME, request, settings
 from tests.effects import fake
 
@@ -44,7 +45,7 @@ class Asked(list[str]):
 
 def facts_of(adapter: Any, asked: Asked) -> Any:
     runs = cast(Runs, fake(Runs, name=lambda *_: ("r1", "/tmp/run")))
-    outcome = perform(survey(asked.sources(), runs, adapter, settings(), request()))
+    outcome = perform(gather_facts(asked.sources(), runs, adapter, SettingsFiles("/p"), settings(), request()))
 
     def bug(error: Any) -> Any:
         raise AssertionError(error)

@@ -18,7 +18,7 @@ from outfitter.model.composition import (
 )
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.projection import Copied
-from stages.gather_facts import choose_harness
+from stages.choose_harness import choose_harness
 from tests.adapters.samples import (
     HOME,
     PROJECT,

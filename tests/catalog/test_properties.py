@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from outfitter.catalog.dump_files import write_dump
 from outfitter.catalog.dump_tree import dump_agent, dump_tree
-from outfitter.catalog.tree_reader import TreeReader
 from outfitter.model.composition import Composition
 from tests.catalog.strategies import AGENTS, LAYERS, graphs, stacks
 from tests.catalog.world import World, summary
@@ -122,7 +121,7 @@ def test_a_dumped_closure_composes_to_the_same_digest(files, name):
             return
         request = world.request(name)
         layers = world.layers(request, "all")
-        dump = dump_agent(TreeReader(layers), world.settings(layers), made)
+        dump = dump_agent(layers, world.settings(request), made)
         with tempfile.TemporaryDirectory() as other:
             again = World(other)
             write_dump(str(again.project / ".agents"), dump.files)
@@ -155,8 +154,8 @@ def test_a_dumped_tree_is_the_effective_one_and_always_the_same_bytes(files, nam
     with world_of(files) as world:
         request = world.request()
         layers = world.layers(request, "all")
-        dump = dump_tree(TreeReader(layers), world.settings(layers))
-        assert dump == dump_tree(TreeReader(world.layers(request, "all")), world.settings(layers))
+        dump = dump_tree(layers, world.settings(request))
+        assert dump == dump_tree(world.layers(request, "all"), world.settings(request))
         with tempfile.TemporaryDirectory() as other:
             again = World(other)
             write_dump(str(again.project / ".agents"), dump.files)

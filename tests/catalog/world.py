@@ -7,7 +7,6 @@ from attrs import evolve
 from returns.result import Failure
 
 from outfitter.catalog.lint import of_notice, of_problem, tree_findings
-from outfitter.catalog.tree_reader import TreeReader
 from outfitter.edges import sources as edge
 from outfitter.edges.documents import documents
 from outfitter.host import Sources
@@ -18,6 +17,7 @@ from outfitter.railway import fold, perform
 from stages.compose import compose
 from stages.load_layers import load_layers
 from stages.merge_settings import merge_settings
+from stages.read_settings import read_settings
 from tests.effects import fake
 
 
@@ -95,15 +95,21 @@ class World:
         return Request(ambient, agent=agent, **more)
 
     def layers(self, request, reach="agent"):
-        return fold(perform(load_layers(real_sources(), request, reach)), itself, itself)
+        """The reader over everything that a request reaches, or the error."""
+        sources = real_sources()
+        files = fold(perform(read_settings(sources, request)), itself, itself)
+        merged = merge_settings(files)
+        return fold(
+            merged.bind(lambda found: perform(load_layers(sources, files, found, request, reach))), itself, itself
+        )
 
-    def settings(self, layers):
-        return fold(merge_settings(layers), itself, itself)
+    def settings(self, request):
+        return fold(perform(read_settings(real_sources(), request)).bind(merge_settings), itself, itself)
 
     def compose(self, agent="a", **more):
         request = self.request(agent, **more)
         layers = self.layers(request)
-        settings = self.settings(layers)
+        settings = self.settings(request)
         if isinstance(settings, SettingsInvalid):
             return settings
         made = fold(compose(layers, settings, request), itself, itself)
@@ -115,8 +121,9 @@ class World:
         """What `validate` says of the tree, but for compositions."""
         request = self.request()
         layers = self.layers(request, "all")
-        settings = self.settings(layers)
-        return [*map(of_notice, settings.notices), *tree_findings(TreeReader(layers))]
+        settings = self.settings(request)
+        notices = dict.fromkeys((*settings.notices, *layers.layers.notices))
+        return [*map(of_notice, notices), *tree_findings(layers)]
 
 
 def summary(made):

@@ -99,8 +99,8 @@ def test_verbose_speaks_before_and_after_the_harness_never_between(furnished):
     assert any(line.startswith("outfitter: agent: a (") for line in lines[:begin])
     assert not any(line.startswith("outfitter: stage:") for line in lines[:begin])
     stages = [re.sub(r" +[0-9.]+ ms$", "", line.split("stage: ")[1]) for line in lines if "stage: " in line]
-    assert stages[0] == "load layers"
-    assert {"merge settings", "survey", "compose", "project", "run", "diff", "bridge", "cleanup"} <= set(stages)
+    assert stages[:3] == ["read settings", "merge settings", "load layers"]
+    assert {"merge settings", "gather facts", "compose", "project", "run", "diff", "bridge", "cleanup"} <= set(stages)
 
 
 def test_verbose_names_the_layer_of_every_decision(furnished):

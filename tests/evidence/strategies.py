@@ -6,7 +6,7 @@ from outfitter.host import StepNote
 from outfitter.model.composition import Composition, Controls, ModelTarget, Tools
 from outfitter.model.errors import Crashed, EffectFailed, Interrupted
 from outfitter.model.outcome import Change, ChildExit, Settlement
-from outfitter.model.projection import Facts, LaunchPlan, Prepared, ProjectionPlan, Record, Report, Site, State
+from outfitter.model.projection import Facts, LaunchPlan, LaunchSite, Prepared, ProjectionPlan, Record, Report, State
 from outfitter.model.request import Ambient, Notice, Request
 from outfitter.model.settings import Origin, Resolution, Settings, StatePath, Strategies
 
@@ -111,7 +111,7 @@ def prepared(model=None, agent="a", harness="pi", strict=False, passthrough=(SEC
     unknown = Resolution(StatePath("unknown", "warn", ("warn",)), "warn", Origin("default"))
     launch = LaunchPlan("/bin/pi", (SECRET,), {"A_TOKEN": SECRET}, ("B",))
     plan = ProjectionPlan(harness, (), (), (), (), Strategies((), unknown), launch, "/t/r/projection")
-    site = Site("run-1", "/t/r", Facts("/bin/pi", "/h/.pi", "/c", "/t/r/projection", "/p", {}))
+    site = LaunchSite("run-1", "/t/r", Facts("/bin/pi", "/h/.pi", "/c", "/t/r/projection", "/p", {}))
     return Prepared(
         request,
         Settings({"custom_settings": {"s": SECRET}}, {}, {}, ()),

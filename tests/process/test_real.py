@@ -6,12 +6,11 @@ import pytest
 
 from outfitter.cli.context import Context
 from outfitter.cli.reading import read_settings
-from outfitter.edges.cache_place import early_cache_directory
 from outfitter.edges.console import Console
 from outfitter.edges.environment import ambient
-from outfitter.edges.real import real_host
+from outfitter.edges.real import early_cache_directory, real_host
 from outfitter.railway import fold
-from stages.gather_facts import cache_directory
+from outfitter.settings.scopes import cache_directory
 
 
 def late(home):

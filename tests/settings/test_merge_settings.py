@@ -3,9 +3,8 @@
 import pytest
 
 from outfitter.model.errors import SettingsInvalid
-from outfitter.model.layers import Layers
 from outfitter.model.request import Problem
-from outfitter.model.settings import Scope
+from outfitter.model.settings import Scope, SettingsFiles
 from stages.merge_settings import FOREIGN_KEYS, KEYS, SILENT_KEYS, merge_settings
 from tests.settings.reading import read_file
 from tests.settings.strategies import KINDS
@@ -28,7 +27,7 @@ def merge(tmp_path):
                 scopes.append(
                     Scope(kind, str(path), str(tmp_path), document.value, document.positions, kind != "remote")
                 )
-        return merge_settings(Layers("/p", tuple(scopes), (), problems=tuple(problems)))
+        return merge_settings(SettingsFiles("/p", "", tuple(scopes), tuple(problems)))
 
     return run
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from outfitter.adapters import adapter
 from outfitter.model.errors import PolicyRefused
-from outfitter.model.layers import Layers
 from outfitter.model.projection import Facts
 from outfitter.model.request import Ambient, Request
-from outfitter.model.settings import Scope
+from outfitter.model.settings import Scope, SettingsFiles
 from outfitter.settings.state_persistence import STRATEGIES
 from stages.merge_settings import merge_settings
 from stages.resolve_strategies import resolve_strategies
@@ -32,7 +31,7 @@ def resolved(harness, *trees, isolated=True):
         Scope(kind, f"/{kind}.yml", "/", {"state_persistence": tree}, placed({"state_persistence": tree}), True)
         for kind, tree in zip(KINDS, trees, strict=False)
     )
-    settings = merge_settings(Layers("/p", scopes, ())).unwrap()
+    settings = merge_settings(SettingsFiles("/p", "", scopes)).unwrap()
     return resolve_strategies(
         adapter(harness), settings, FACTS, Request(AMBIENT, isolated=isolated and harness == "claude")
     )
@@ -118,7 +117,7 @@ def test_cls_08_a_mistyped_entry_is_refused_by_name(tmp_path, line, path, neares
     file.write_text("# mine\nstate_persistence:\n" + (f"  {block}:\n    {line}\n" if block else f"  {line}\n"))
     document = read_file(file, "settings")
     scope = Scope("project", str(file), str(tmp_path), document.value, document.positions, True)
-    settings = merge_settings(Layers("/p", (scope,), (), problems=document.problems)).unwrap()
+    settings = merge_settings(SettingsFiles("/p", "", (scope,), document.problems)).unwrap()
     error = resolve_strategies(adapter("pi"), settings, FACTS, Request(AMBIENT)).failure()
     assert isinstance(error, PolicyRefused)
     (problem,) = error.problems

@@ -11,13 +11,14 @@ from attrs import evolve
 
 from outfitter.host import Projecting, Runs, Terminal
 from outfitter.model.composition import Composition, Controls, Tools
-from outfitter.model.projection import Facts, LaunchPlan, Prepared, ProjectionPlan, Site
+from outfitter.model.projection import Facts, LaunchPlan, LaunchSite, Prepared, ProjectionPlan
 from outfitter.model.request import Ambient, Request
 from outfitter.model.settings import Origin, Resolution, Settings, StatePath, Strategies
 from outfitter.railway import fold, perform
 from outfitter.run.projecting import projecting
 from outfitter.run.runs import runs
-from stages.project import open_run, project
+from stages.open_run import open_run
+from stages.project import project
 from tests.effects import fake
 
 ALL = ("symlink", "discard", "warn", "error", "prompt")
@@ -131,7 +132,7 @@ def prepared(here: Stand, made: ProjectionPlan, agent: str = "a", **asked: Any) 
     facts = Facts("/bin/true", native, str(here.home / "cache"), root + "/projection", here.ambient.cwd, {})
     settings = Settings({}, {}, {}, ())
     return Prepared(
-        Request(here.ambient, agent, **asked), settings, composition(agent), Site(run_id, root, facts), made
+        Request(here.ambient, agent, **asked), settings, composition(agent), LaunchSite(run_id, root, facts), made
     )
 
 

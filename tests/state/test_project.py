@@ -15,7 +15,7 @@ from outfitter.model.errors import CompositionFailed, EffectFailed
 from outfitter.model.projection import Bridge, Copied, Facts, Generated, LaunchPlan, Seed
 from outfitter.railway import fold
 from outfitter.run.plan_checks import violations
-from stages.project import plan_projection
+from stages.plan_projection import plan_projection
 from tests.effects import fake
 from tests.state.standing import SILENT, built, composition, plan, prepared, resolution, stand
 
