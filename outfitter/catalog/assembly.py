@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from attrs import evolve
+from blake3 import blake3
 from returns.result import Failure, Success
 
-from outfitter.catalog import models, native, server_selection
+from outfitter.catalog import mcp, models, native
 from outfitter.catalog.agent_lookup import runnable, unsynchronized
 from outfitter.catalog.closure import Closure, ResolvedSubagent, closure, extension_files
-from outfitter.catalog.digest import composition_digest
 from outfitter.catalog.inheritance import Loadout
 from outfitter.catalog.layer_warnings import layer_notices
 from outfitter.catalog.limits import effective
+from outfitter.catalog.native import is_pi_state
 from outfitter.catalog.skills import visible
 from outfitter.catalog.tree_reader import TreeReader
-from outfitter.model.composition import Composition, ModelTarget, Overlay, Subagent, VisibleSkill
+from outfitter.model.composition import Composition, Controls, ModelTarget, Overlay, Skill, Subagent, VisibleSkill
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.request import Notice, Problem
 from outfitter.model.settings import Settings
@@ -47,7 +50,7 @@ def lacks(reader: TreeReader, settings: Settings, asked: str | None) -> bool:
 
     def reached(name: str) -> bool:
         found = closure(reader, settings, name)
-        selected = server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
+        selected = mcp.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
         return bool(found.error) or any(one.code in MISSES for one in (*found.notices, *selected.notices))
 
     return fold(runnable(reader, settings, asked), lambda found: reached(found.id), lambda _: True)
@@ -56,7 +59,7 @@ def lacks(reader: TreeReader, settings: Settings, asked: str | None) -> bool:
 def _read_closure(reader: TreeReader, settings: Settings, name: str) -> None:
     found = closure(reader, settings, name)
     extension_files(reader, found.chosen)
-    server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
+    mcp.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
 
 
 def registry_of(reader: TreeReader) -> models.Registry:
@@ -66,7 +69,7 @@ def registry_of(reader: TreeReader) -> models.Registry:
 
 def _composed(reader: TreeReader, settings: Settings, found: Closure, env: Mapping[str, str]) -> Outcome[Composition]:
     registry = reader.cached("granted registry", lambda: models.withheld(registry_of(reader), reader.trees, settings))
-    selected = server_selection.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
+    selected = mcp.select(reader, found.chosen.mcp, found.chosen.disabled_servers)
     extensions, wrong, extension_digests = extension_files(reader, found.chosen)
     problems = tuple(dict.fromkeys((*found.problems, *registry.problems, *selected.problems, *wrong)))
     if problems:
@@ -218,3 +221,82 @@ def _read_by_codex(reader: TreeReader, found: Closure) -> tuple[VisibleSkill, ..
 def problems_of(found: Closure) -> tuple[Problem, ...]:
     """Everything wrong in a closure, its error included."""
     return (*found.problems, *(found.error.problems if found.error else ()))
+
+
+FORMAT = 1
+
+
+def composition_digest(
+    composition: Composition,
+    extensions: tuple[str, ...],
+    jobs: list[tuple[str, str, str]],
+    content: Callable[[str], str],
+) -> str:
+    """BLAKE3 (hex) over a canonical JSON of kinds, ids, contents, order and limits.
+
+    `extensions` and `jobs` stand for the composition's own, with digests in place of paths; `content` gives a copied file's digest.
+    """
+    made = composition
+    value = {
+        "format": FORMAT,
+        "agent": [made.agent, made.label, made.description],
+        "fragments": [[fragment.kind, fragment.content] for fragment in made.fragments],
+        "skills": [_skill(skill, content) for skill in made.skills],
+        "subagents": [_subagent_form(one, content) for one in made.subagents],
+        "commands": [[command.id, command.text] for command in made.commands],
+        "servers": [[server.id, server.definition] for server in made.servers],
+        "model": _target(made.model),
+        "registry": made.registry,
+        "thinking": made.thinking,
+        "tools": [made.tools.allow, made.tools.deny],
+        "extensions": extensions,
+        "plugins": made.plugins,
+        "prompt_template": made.prompt_template.content if made.prompt_template else None,
+        "controls": _controls(made.controls),
+        "harness_controls": {name: _controls(block) for name, block in made.harness_controls.items()},
+        "jobs": jobs,
+        "overlay": [[file.path, file.executable, blake3(file.content).hexdigest()] for file in _laid(made)],
+    }
+    return blake3(canonical(value).encode()).hexdigest()
+
+
+def _laid(made: Composition) -> list[Overlay]:
+    """Return overlay files by path; several of one path keep their order, in which they are merged."""
+    return sorted((file for file in made.overlays if not is_pi_state(file.path)), key=lambda file: file.path)
+
+
+def canonical(value: Any) -> str:
+    """One spelling of a JSON-like value: sorted keys, no blanks, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} in a composition")
+
+
+def _skill(skill: Skill, content: Callable[[str], str]) -> list[Any]:
+    parts = sorted((part.path, part.executable, content(part.source)) for part in (*skill.files, *skill.extras))
+    return [skill.id, skill.manifest, parts]
+
+
+def _subagent_form(one: Subagent, content: Callable[[str], str]) -> list[Any]:
+    return [
+        one.id,
+        one.description,
+        one.body,
+        [one.tools.allow, one.tools.deny],
+        _target(one.model),
+        one.thinking,
+        one.skills,
+        [_skill(skill, content) for skill in one.resolved],
+    ]
+
+
+def _target(target: ModelTarget | None) -> Any:
+    return None if target is None else list(target._replace(layer=""))
+
+
+def _controls(block: Controls) -> list[Any]:
+    return [block.environment, block.args, block.session_directory, block.deepwork_jobs, block.extra]

@@ -12,8 +12,8 @@ from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.fields import Fields, FileSource, KeyOrigin, SkillPick
 from outfitter.catalog.inheritance import Loadout, SelectedId, line_of, loadout
 from outfitter.catalog.layer_warnings import layer_notices
+from outfitter.catalog.mcp import select
 from outfitter.catalog.native import visible
-from outfitter.catalog.server_selection import select
 from outfitter.catalog.skill_resolution import ResolvedSkills, skills
 from outfitter.catalog.skills import SkillSite, sites_in
 from outfitter.catalog.tree_reader import DEEP, TreeReader
