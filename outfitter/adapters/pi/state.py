@@ -148,7 +148,7 @@ def _named(words: tuple[str, ...], ambient: Ambient, controls: Controls) -> str:
 
 
 def from_outer_launch(ambient: Ambient) -> bool:
-    """Whether the session directory in the environment is the one that a launch around this one chose, not the user."""
+    """Return whether an outer launch, not the user, chose the session directory in the environment."""
     value = ambient.env.get(VARIABLE, "")
     return bool(value) and value == ambient.env.get(CHOSEN, "")
 
