@@ -250,9 +250,17 @@ class Durable(Protocol):
 class Trees(Protocol):
     """Take fingerprints of directories, and save them (spec/60)."""
 
-    def scan(self, root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool) -> Tree:
+    def scan(
+        self,
+        root: str,
+        known_rows: Sequence[Row],
+        taken_ns: int,
+        trusted: bool,
+        wanted: Callable[[bytes], bool] | None = None,
+    ) -> Tree:
         """Return the tree now; `known_rows` were taken at `taken_ns`.
 
+        An added or resized file whose raw path is not `wanted` is not read, and has no digest.
         `trusted`: we wrote those rows ourselves and nothing else has run yet.
         """
         ...

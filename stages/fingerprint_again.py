@@ -8,7 +8,7 @@ Effects: reads the projection and the durable counterparts.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from errno import errorcode
 
 from returns.result import Success
@@ -24,18 +24,29 @@ from outfitter.run.ownership import PathIndex, index_paths, owner_of
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
     """The projection after the harness ended, and the durable files as they are now; unchanged files are not read.
 
-    A durable file that nobody can look at now has a row tagged `u`; a projection that is gone is an empty one. Errors:
+    Of what changed, only files are read that a rule may copy, and those of the size they had. A durable file that nobody can look at now has a row tagged `u`; a projection that is gone is an empty one. Errors:
     `EffectFailed` where the projection is there and cannot be listed.
     """
 
     def take() -> Outcome[Snapshot]:
         try:
-            tree = trees.scan(record.projection, baseline.tree.rows, baseline.tree.taken_ns, False)
+            tree = trees.scan(record.projection, baseline.tree.rows, baseline.tree.taken_ns, False, _carried(record))
         except (FileNotFoundError, NotADirectoryError):
             tree = tree_of({b"": Folder(b"", b"", b"", b"", b"")}, baseline.tree.taken_ns)
         return Success(Snapshot(tree, _durable_now(trees, durable, record, baseline.durable)))
 
     return attempt("compare the projection with its baseline", take)
+
+
+def _carried(record: Record) -> Callable[[bytes], bool]:
+    """Return whether a rule may copy a file at a raw path: only then its content matters (spec/50)."""
+    held = index_paths(record)
+
+    def carried(path: bytes) -> bool:
+        at = owner_of(held, path_text(path))
+        return at.bridge is not None or (at.state is not None and at.strategy in ("symlink", "prompt"))
+
+    return carried
 
 
 def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequence[Row]) -> Rows:

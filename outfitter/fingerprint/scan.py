@@ -19,7 +19,7 @@ from outfitter.fingerprint.cursor import Cursor
 from outfitter.fingerprint.hash_file import CHANGED, PENDING, UNREADABLE, EntryHash, FolderBuilder, hash_entry
 from outfitter.fingerprint.pool import ForkPool, cores, part_size, run_parts
 from outfitter.fingerprint.tree import DIGEST_SIZE, NO_DIGEST, STAT, Folder, Rows, pack, tree_of, unchanged
-from outfitter.fingerprint.walk import TreeScan, stats_of
+from outfitter.fingerprint.walk import TreeScan, Wanted, stats_of
 from outfitter.fs import write_whole
 from outfitter.model.outcome import GRANULARITY_NS, Row, Tree
 
@@ -278,13 +278,15 @@ def scan(
     cross_mounts: bool = False,
     follow: bool = True,
     whole: bool = True,
+    wanted: Wanted | None = None,
 ) -> Tree:
     """Return the fingerprint of the directory `root` (spec/60).
 
     `known_rows` were taken at `taken_ns`. A file with an unchanged stat is not read again unless its row is racy, or not at all
     if `trusted` (we wrote it ourselves, and nothing else has run since). Other file systems are entered only with
     `cross_mounts`; otherwise their roots are unreadable with `EXDEV`. With `follow`, `root` itself may be a symlink. Unless
-    `whole`, a file that is mostly holes has the digest of `outfitter.sparse`. Raises `OSError` if `root` cannot be listed.
+    `whole`, a file that is mostly holes has the digest of `outfitter.sparse`. An added or resized file that is not `wanted` is not read, and has no digest. Raises
+    `OSError` if `root` cannot be listed.
     """
     started = time.time_ns()
     limit = None if trusted else taken_ns - GRANULARITY_NS
@@ -294,7 +296,9 @@ def scan(
     try:
         known = pack(known_rows).folders if known_rows else {}
         walk = _scan_root(
-            root, lambda descriptor: TreeScan(descriptor, known, limit, cross_mounts, whole=whole), follow=follow
+            root,
+            lambda descriptor: TreeScan(descriptor, known, limit, cross_mounts, whole=whole, wanted=wanted),
+            follow=follow,
         )
         files = sum([folder.tags.count(b"f") + folder.tags.count(b"x") for folder in walk.folders.values()])
         return tree_of(walk.folders, started, walk.files_read, max(files - walk.files_read, 0))
@@ -400,9 +404,11 @@ class RealTrees:
     load_baseline = staticmethod(load_baseline)
     look_again = staticmethod(look_again)
 
-    def scan(self, root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool) -> Tree:
+    def scan(
+        self, root: str, known_rows: Sequence[Row], taken_ns: int, trusted: bool, wanted: Wanted | None = None
+    ) -> Tree:
         """Fingerprint a projection; a symlink in its place is not followed."""
-        return scan(root, known_rows, taken_ns, trusted, follow=False, whole=False)
+        return scan(root, known_rows, taken_ns, trusted, follow=False, whole=False, wanted=wanted)
 
 
 TREES = RealTrees()

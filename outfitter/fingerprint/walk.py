@@ -48,6 +48,8 @@ from outfitter.fingerprint.tree import (
     unchanged,
 )
 
+Wanted = Callable[[bytes], bool]
+"""Raw path → whether somebody needs the content of a file there."""
 _name = attrgetter("name")
 
 
@@ -125,6 +127,7 @@ class TreeScan:
         "settled_before",
         "unchanged",
         "unread_entries",
+        "wanted",
         "whole",
     )
 
@@ -137,14 +140,17 @@ class TreeScan:
         *,
         only_known: bool = False,
         whole: bool = False,
+        wanted: Wanted | None = None,
     ) -> None:
         """Scan below the open directory `root`; `cross` tells whether to enter mounts.
 
         `limit` is the time (ns) from which on a known row is racy, or None if none is. With `only_known`, entries that are
         not known do not count. With `whole`, files that are mostly holes are read like any other.
+        What is not `wanted` is not read, and has no digest: an added file, or a known one of another size.
         """
         self.only_known = only_known
         self.whole = whole
+        self.wanted = wanted
         self.cursor = Cursor(root)
         self.device = os.fstat(root).st_dev
         self.known = known
@@ -213,7 +219,19 @@ class TreeScan:
         builder = self.builders[path] = FolderBuilder(path, names)
         for index in [i for i, entry in enumerate(entries) if not entry.is_file(follow_symlinks=False)]:
             self._classify(builder, index, descriptor)
+        if self.wanted:
+            self._pass_over(builder, [i for i, tag in enumerate(builder.tags) if tag == PENDING], descriptor)
         return builder
+
+    def _pass_over(self, builder: FolderBuilder, indexes: Sequence[int], descriptor: int) -> None:
+        """Store the stat of those pending files that are not wanted."""
+        for index in indexes:
+            if self.wanted and not self.wanted(join(builder.path, builder.names[index])):
+                self._classify(builder, index, descriptor)
+                mode = STAT.unpack(builder.stat(index))[5]
+                # Opening one that its owner may not read tells that, which is said with the change.
+                if builder.tags[index] == PENDING and mode & 0o400:
+                    builder.tags[index] = EXECUTABLE if mode & 0o100 else FILE
 
     def names_at(self, descriptor: int, known: Folder) -> tuple[bytes, int]:
         """Return the names in a known directory that count, ascending and joined by NUL, and their number."""
@@ -236,17 +254,23 @@ class TreeScan:
         builder = reopen(before, stats)
         modes = memoryview(stats).cast("q")[5::6]
         others = []
+        resized = []
+        sizes, sizes_before = memoryview(stats).cast("q")[2::6], memoryview(before.stats).cast("q")[2::6]
         for index in maybe_changed(before, stats, self.limit):
             builder.targets.pop(index, None)
             if S_IFMT(modes[index]) == S_IFREG:
                 builder.tags[index] = PENDING
+                if sizes[index] != sizes_before[index]:
+                    resized.append(index)
             else:
                 others.append(index)
         # The directory may be gone since a worker compared it; then it must not get a builder.
-        descriptor = self.cursor.at(known.path) if others else -1
+        descriptor = self.cursor.at(known.path) if others or (resized and self.wanted) else -1
         self.builders[known.path] = builder
         for index in others:
             self._classify(builder, index, descriptor)
+        if self.wanted:
+            self._pass_over(builder, resized, descriptor)
         return builder
 
     def _classify(self, builder: FolderBuilder, index: int, descriptor: int) -> None:
