@@ -7,7 +7,7 @@ Effects: writes durable state, three-way, never removing; keeps what could not b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from returns.result import Success
 
@@ -15,7 +15,7 @@ from outfitter.bridge.context import BridgeContext, FileResult, bridge_context, 
 from outfitter.bridge.notices import failure_notices, kept_notice, policy_notices
 from outfitter.host import Settling
 from outfitter.model.errors import os_error_text
-from outfitter.model.outcome import Change, Settlement, Snapshot
+from outfitter.model.outcome import Change, Row, Settlement, Snapshot
 from outfitter.model.projection import Bridge, Record, State
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
@@ -61,9 +61,9 @@ def _beside(using: Settling, record: Record, baseline: Snapshot, actual: Snapsho
     """
     gone = bool(baseline.tree.rows) and not actual.tree.rows
     try:
-        found = using.strays(record.root)
-    except OSError:
-        found = ()
+        found = _strays(using, record)
+    except OSError as error:
+        return settled._replace(notices=(_not_looked_through(record.root, error), *settled.notices), saved=False)
     if found:
         from outfitter.bridge.notices import stray_notice, written_strays
 
@@ -75,6 +75,21 @@ def _beside(using: Settling, record: Record, baseline: Snapshot, actual: Snapsho
         return settled
     text = f"{record.projection} is gone: what the harness wrote there is lost; durable state is as it was"
     return settled._replace(notices=(Notice("warning", "projection-gone", text), *settled.notices))
+
+
+def _not_looked_through(root: str, error: OSError) -> Notice:
+    text = f"{root} could not be looked through for files beside the projection: {os_error_text(error)}"
+    return Notice("warning", "not-looked-through", text)
+
+
+def _strays(using: Settling, record: Record) -> Sequence[Row]:
+    """Find what is beside the projection; look once more where that fails, unless the run directory is gone."""
+    try:
+        return using.strays(record.root)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError:
+        return using.strays(record.root)
 
 
 def _flushed(using: Settling) -> tuple[Notice, ...]:

@@ -23,7 +23,7 @@ from outfitter.render import error_notices, one_line
 
 SUMMARY = "What is installed, which options each harness knows, what would stop a launch, and how to fix it."
 EXAMPLES = ("outfitter doctor", "outfitter doctor --json")
-_RUN_WORDS = {"orphan": "without a journal"}
+_RUN_WORDS = {"orphan": "without a journal", "moved": "with unsaved files, moved or lost"}
 COLOURS = {"ok": "32", "info": "36", "warning": "33", "error": "31"}
 # Names that other tools put beside ours (spec/15, V4): read by them, and left alone by us.
 NEIGHBOURS = ("settings.json", "config.json", "rules", "workflows", "hooks", "prompts")
@@ -202,9 +202,13 @@ def _runs(context: Context) -> list[Check]:
     host = context.host()
     conditions: dict[str, list[str]] = {}
     for one in host.runs.journals():
-        phase = one.record.phase if one.record is not None and one.condition == "dead" else ""
+        phase: str = one.record.phase if one.record is not None and one.condition == "dead" else ""
+        if one.record is not None and (one.condition, one.record.phase) == ("gone", "unsaved"):
+            phase = "moved"
         conditions.setdefault(phase or one.condition, []).append(one.record.root if one.record else one.run_id)
-    unfinished = [root for word in ("started", "preparing", "unsaved", "orphan") for root in conditions.get(word, ())]
+    unfinished = [
+        root for word in ("started", "preparing", "unsaved", "orphan", "moved") for root in conditions.get(word, ())
+    ]
     odd = [root for word in ("other", "unreadable") for root in conditions.get(word, ())]
     told = (
         ", ".join(f"{len(roots)} {_RUN_WORDS.get(word, word)}" for word, roots in sorted(conditions.items()))

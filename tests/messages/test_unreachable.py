@@ -32,6 +32,7 @@ def test_what_no_command_can_be_brought_to_say(machine, updating):
     heard.append(
         pipeline._refused(EffectFailed("compare the projection with its baseline", "/M/tmp/r", "Input/output error"))
     )
+    heard.append(bridge._not_looked_through("/M/tmp/r", OSError(5, "Input/output error")))
     heard.append(cleanup._left("/M/tmp/outfitter-a-pi-XXXXXXXX", "the harness is still running"))
 
     def failing() -> Any:

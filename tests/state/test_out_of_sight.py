@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from attrs import evolve
 
-from outfitter.host import Trees
+from outfitter.host import Runs, Trees
 from tests.effects import fake
 from tests.machines.launching import SCENES, go, make
 from tests.state.test_field_cases import open_machine, other_uid, run_as_nobody  # noqa: F401
@@ -95,6 +95,27 @@ def test_a_refused_look_changes_no_exit_code_and_loses_nothing(tmp_path, effect,
     assert b'"new"' in (place.home / ".claude/.credentials.json").read_bytes()
     assert (place.home / f".claude/projects/{place.slug}/s4.jsonl").exists()
     assert place.leftovers() == []
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_is_beside_a_projection_is_looked_for_twice_and_then_keeps_the_run(tmp_path, times):
+    scene = SCENES["pi"]
+    place = make(tmp_path / "m", scene)
+    left = [errno.EIO] * times
+
+    def refusing(host):
+        def strays(root):
+            if left:
+                raise OSError(left.pop(), "Input/output error", root)
+            return host.runs.strays(root)
+
+        return evolve(host, runs=fake(Runs, host.runs, strays=strays))
+
+    report = go(place, scene, refusing, script=[["write", "../beside", "mine"]])
+    assert report.ended.code == 0
+    codes = [notice.code for notice in report.settlement.notices]
+    assert ("beside" if times == 1 else "not-looked-through") in codes
+    assert b"mine" in [path.read_bytes() for path in place.tmp.glob("outfitter-*/beside")]
 
 
 @pytest.mark.parametrize("what", ["$TMPDIR", "$(dirname $PWD)"], ids=["temporary root", "run directory"])
