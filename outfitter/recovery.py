@@ -14,7 +14,6 @@ from outfitter.model.errors import Crashed, EffectFailed, Interrupted, LaunchErr
 from outfitter.model.outcome import Settlement, Snapshot
 from outfitter.model.projection import Phase, Record
 from outfitter.model.request import Ambient, Notice
-from outfitter.model.wording import listed
 from outfitter.railway import Effect, Outcome, TimeIsUp, attempt, done, failed, fold, guarded, perform, pure
 
 P = ParamSpec("P")
@@ -194,6 +193,8 @@ def _name(record: Record) -> str:
 
 
 def _summary(settlement: Settlement) -> str:
+    from outfitter.model.wording import listed
+
     saved = _files(settlement, *_SAVED)
     kept = len(_files(settlement, "conflict"))
     first = f"saved {listed(saved, _SHOWN)}" if saved else "nothing was left to save"

@@ -83,7 +83,7 @@ def _not_looked_through(root: str, error: OSError) -> Notice:
 
 
 def _strays(using: Settling, record: Record) -> Sequence[Row]:
-    """Find what is beside the projection; look once more where that fails, unless the run directory is gone."""
+    """Find what is beside the projection; look twice if that fails, unless the run directory is gone."""
     try:
         return using.strays(record.root)
     except (FileNotFoundError, NotADirectoryError):

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from outfitter.model.composition import Composition, Controls, Fragment, Skill
 from outfitter.model.projection import Copied, Facts, Generated
-from outfitter.model.request import Level, Notice
+from outfitter.model.request import Notice
 from outfitter.model.settings import Resolution, Settings, Strategies
 
 
@@ -67,9 +67,9 @@ def unenforced(strategies: Strategies, run: str, hint: str) -> tuple[Notice, ...
     if not named:
         return ()
     entries = ", ".join(f"{row.path.key}: {row.strategy}" for row in named)
-    level: Level = "warning" if any(row.strategy == "error" for row in named) else "notice"
+    relied_on = any(row.strategy == "error" for row in named)
     message = f"{run} writes the user's own files, so state_persistence cannot hold {entries}"
-    return (Notice(level, "state-not-enforced", message, hint),)
+    return (Notice("warning" if relied_on else "notice", "state-not-enforced", message, hint),)
 
 
 def harness_defaults(settings: Settings, harness: str) -> Mapping[str, object]:

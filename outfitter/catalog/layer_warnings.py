@@ -16,7 +16,6 @@ from outfitter.model.layers import Entry, Layer
 from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.model.value import NamedTuple
-from outfitter.sync.sources import repository_of, uri_of
 
 FOLDERS = ("agents", "skills", "knowledge", "commands", "deepwork")
 FILES = ("agents.md", "AGENTS.md", "system-prompt.md", "mcp.json", "mcp_config.json", "models.json")
@@ -130,6 +129,8 @@ def _refs(settings: Settings) -> list[Notice]:
     refs: dict[str, list[str]] = {}
     for entry in _entries(settings.values.get("sources")):
         address = _address(entry)
+        from outfitter.sync.sources import repository_of
+
         if repository_of(entry):
             refs.setdefault(address, []).append(str(entry.get("ref") or "its default branch"))
     return [
@@ -185,6 +186,8 @@ def _entries(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _address(entry: Mapping[str, Any]) -> str:
+    from outfitter.sync.sources import repository_of, uri_of
+
     repository = repository_of(entry)
     if not repository:
         return str(entry.get("path", ""))

@@ -16,7 +16,6 @@ from outfitter.model.request import Ambient, Request
 from outfitter.pipeline import carry_out, launch, prepare
 from outfitter.railway import Effect, done, fold, perform
 from outfitter.recovery import Recovered, recover, sweep
-from outfitter.render import error_notices
 
 RECOVERY_SECONDS = 5.0
 
@@ -139,6 +138,7 @@ def _show_plan(context: Context, as_json: bool, prepared: Prepared) -> int:
 
 
 def _tell(context: Context, host: Host, report: Report) -> int:
+    from outfitter.render import error_notices
     from outfitter.run.verdict import run_code, verdict
 
     error = verdict(report)

@@ -14,7 +14,6 @@ from attrs import frozen
 from outfitter.model.errors import Crashed, LaunchError
 from outfitter.model.request import Notice
 from outfitter.model.value import Value
-from outfitter.render import error_json, error_notices, one_line
 
 When = Literal["auto", "always", "never"]
 # Longer lines are cut: a value of a file may be quoted in one, and be of any length.
@@ -52,6 +51,8 @@ class Console(Value):
 
     def error(self, error: LaunchError, as_json: bool = False, code: int | None = None) -> None:
         """An error on stderr: lines for people, one object for programs; `code` is the exit code where it is not `run`'s."""
+        from outfitter.render import error_json, error_notices
+
         if isinstance(error, Crashed) and os.environ.get("OUTFITTER_DEBUG") == "1":
             from traceback import format_exception
 
@@ -65,6 +66,8 @@ class Console(Value):
     def detail(self, text: str) -> None:
         """What only `--verbose` shows: a decision or a time, one line on stderr."""
         if self.verbose:
+            from outfitter.render import one_line
+
             _write(sys.stderr, f"outfitter: {one_line(text)}\n")
 
     def paint(self, text: str, style: str) -> str:
@@ -93,6 +96,8 @@ def unwritten() -> str:
 
 
 def _clipped(text: str) -> str:
+    from outfitter.render import one_line
+
     line = one_line(text[: 2 * LONGEST])
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}… ({len(text)} characters)"
 

@@ -11,7 +11,6 @@ from outfitter.model.layers import Document, LayerKind
 from outfitter.model.request import Ambient, Notice, Position, Problem, Request, resolved
 from outfitter.model.settings import HOME_SCOPES, Origin, Scope, ScopeKind, Settings, SettingsFiles
 from outfitter.model.value import NamedTuple
-from outfitter.sync.sources import checkout, inside, repository_of
 
 FILES: tuple[tuple[str, ScopeKind, ScopeKind], ...] = (
     ("settings.local.yml", "project-local", "home-local"),
@@ -120,6 +119,8 @@ def with_remotes(
     given, set_by = _deciding([scope for scope in read.scopes if scope.kind in HOME_SCOPES], "cache_directory")
     cache = _cache_directory(given, set_by, environment)
     for entry in _mappings(entries):
+        from outfitter.sync.sources import checkout, inside
+
         name = label(entry)
         root = checkout(cache, entry)
         path = inside(root, entry.get("path"))
@@ -171,6 +172,8 @@ def roots(sources: Sources, request: Request, files: SettingsFiles, settings: Se
         del candidates[0]
     missing: list[str] = []
     for entry in _mappings(settings.values.get("sources")):
+        from outfitter.sync.sources import checkout, inside, repository_of
+
         if repository_of(entry):
             root = checkout(cache, entry)
             if "checkout" not in sources.names(posixpath.dirname(root)):
@@ -205,6 +208,8 @@ def local_path(settings: Settings, path: str, home: str) -> str:
 
 def label(entry: Mapping[str, Any]) -> str:
     """What people call a source: its repository without credentials, ref and path."""
+    from outfitter.sync.sources import repository_of
+
     repository = repository_of(entry)
     if not repository:
         return str(entry.get("path", ""))

@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from outfitter import pipeline
+from outfitter import pipeline_after
 from outfitter.adapters.claude.plan import _keychain
 from outfitter.cli.fingerprint import _tell
 from outfitter.cli.sync import _waiting
@@ -30,7 +30,9 @@ def test_what_no_command_can_be_brought_to_say(machine, updating):
     )
     heard += bridge._flushed(host)
     heard.append(
-        pipeline._refused(EffectFailed("compare the projection with its baseline", "/M/tmp/r", "Input/output error"))
+        pipeline_after._refused(
+            EffectFailed("compare the projection with its baseline", "/M/tmp/r", "Input/output error")
+        )
     )
     heard.append(bridge._not_looked_through("/M/tmp/r", OSError(5, "Input/output error")))
     heard.append(cleanup._left("/M/tmp/outfitter-a-pi-XXXXXXXX", "the harness is still running"))
