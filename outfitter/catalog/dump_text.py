@@ -163,6 +163,16 @@ class Dump(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
+def listed(files: Iterable[DumpFile]) -> tuple[DumpFile, ...]:
+    """Return files of a dump with a record that lists them and no others."""
+    kept = tuple(files)
+    names = [file.path for file in kept if file.path != RECORD]
+    return tuple(
+        file._replace(content=json_text({**json.loads(file.content), "files": names})) if file.path == RECORD else file
+        for file in kept
+    )
+
+
 class DumpWriter:
     """Files of a dump under way; the first at a path stays."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import posixpath
 
 from returns.result import Failure, Success
@@ -10,13 +11,14 @@ from returns.result import Failure, Success
 from outfitter.catalog.agents import agent as agent_of
 from outfitter.catalog.agents import sites
 from outfitter.catalog.dump_files import write_dump
-from outfitter.catalog.dump_text import Dump
+from outfitter.catalog.dump_text import Dump, DumpFile, listed
 from outfitter.catalog.dump_tree import dump_agent, dump_tree
 from outfitter.catalog.layer_warnings import FILES
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed, composed_from, tree
+from outfitter.fs import read_regular
 from outfitter.model.composition import Composition
 from outfitter.model.errors import CompositionFailed
 from outfitter.model.request import Notice
@@ -90,10 +92,51 @@ def _native(options: argparse.Namespace, context: Context, dump: Dump, reader: T
 
 
 def _write(options: argparse.Namespace, context: Context, out: str, dump: Dump) -> int:
-    written = perform(attempt("write the dump", lambda: Success(write_dump(out, dump.files))))
+    def write() -> Outcome[tuple[Dump, int]]:
+        safe = _without_credentials(dump)
+        return Success((safe, write_dump(out, safe.files)))
+
     return fold(
-        written, lambda count: _say(options, context, out, dump, count), lambda error: context.fail(error, options.json)
+        perform(attempt("write the dump", write)),
+        lambda done: _say(options, context, out, *done),
+        lambda error: context.fail(error, options.json),
     )
+
+
+def _without_credentials(dump: Dump) -> Dump:
+    """Return the dump without anything that looks like a credential, and a warning for each."""
+    from outfitter.porting.dump_credentials import cleaned
+
+    kept: list[DumpFile] = []
+    notices = list(dump.notices)
+    for file in dump.files:
+        content = _content(file)
+        if content is None:
+            text = f"{file.path}: is copied without a look for credentials because it is too large"
+            notices.append(Notice("warning", "dump-credential", text))
+        made = cleaned(file, content or b"")
+        if made.file is not None:
+            kept.append(made.file)
+        done = (
+            "was replaced by a reference to a variable"
+            if made.file is not None
+            else "may be a credential, so the file was left out"
+        )
+        notices += [Notice("warning", "dump-credential", f"{file.path}: {place} {done}") for place in made.places]
+    files = tuple(kept) if len(kept) == len(dump.files) else listed(kept)
+    return Dump(files, tuple(dict.fromkeys(notices)))
+
+
+def _content(file: DumpFile) -> bytes | None:
+    """Return what a file of the dump would hold, None for one that is too large. Raises `OSError`."""
+    if not file.source:
+        return file.content
+    try:
+        return read_regular(file.source)
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        return None
 
 
 def _say(options: argparse.Namespace, context: Context, out: str, dump: Dump, count: int) -> int:

@@ -13,8 +13,19 @@ _TOKEN = re.compile(rb"(?<![A-Za-z0-9_-])(?:" + _PATTERN + rb")")
 # What documentation writes in a token's place.
 _EXAMPLE = re.compile(rb"(?i)x{6}|example|your|placeholder|\.\.\.|0{8}|1234567|abcdef")
 
+# What takes the place of a credential in a text.
+HIDDEN = b"***"
+
 
 def lines_with_credentials(content: bytes) -> tuple[int, ...]:
     """The lines, counted from 1, on which something has the form of a live credential."""
     found = (hit for hit in _TOKEN.finditer(content) if not _EXAMPLE.search(hit.group()))
     return tuple(dict.fromkeys(content.count(b"\n", 0, hit.start()) + 1 for hit in found))
+
+
+def without_tokens(content: bytes) -> tuple[bytes, int]:
+    """Return a text with every live credential as `***`, and how many there were."""
+    hits = [hit for hit in _TOKEN.finditer(content) if not _EXAMPLE.search(hit.group())]
+    for hit in reversed(hits):
+        content = content[: hit.start()] + HIDDEN + content[hit.end() :]
+    return content, len(hits)
