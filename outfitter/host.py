@@ -7,7 +7,7 @@ A stage is handed only what it needs: `bridge` gets `Settling`, which has no met
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from attrs import frozen
 
@@ -18,12 +18,16 @@ from outfitter.model.request import Notice
 from outfitter.model.value import NamedTuple, Value
 from outfitter.railway import Effect, Outcome
 
+if TYPE_CHECKING:
+    from outfitter.model.exposure import Grant
+
 P = ParamSpec("P")
 A = TypeVar("A")
 
 # (done, total): called while a long job runs.
 Progress: TypeAlias = Callable[[int, int], None]
 Answer = Literal["persist", "discard", "always"]
+Consent = Literal["yes", "no", "without"]
 
 
 class Step(Protocol):
@@ -378,6 +382,26 @@ class Runs(Protocol):
         ...
 
 
+class Grants(Protocol):
+    """Read and keep what the user trusted: one grant a project, by its key (docs/security.md)."""
+
+    def grant(self, key: str) -> Grant | None:
+        """Return a project's grant, None if there is none that counts."""
+        ...
+
+    def keep(self, key: str, grant: Grant) -> None:
+        """Write a grant (0600) in the place of the one before."""
+        ...
+
+    def revoke(self, key: str) -> bool:
+        """Remove a grant; return whether there was one."""
+        ...
+
+    def every(self) -> tuple[tuple[str, Grant], ...]:
+        """Return all grants with their keys."""
+        ...
+
+
 class Processes(Protocol):
     """Run the harness."""
 
@@ -403,6 +427,10 @@ class Terminal(Asking, Protocol):
 
     def say(self, notice: Notice) -> None:
         """Print one notice on stderr, at once."""
+        ...
+
+    def consent(self, question: str) -> Consent:
+        """Ask whether a tree that nobody trusted yet may run; no is the default."""
         ...
 
     def saving(self) -> None:
@@ -435,6 +463,7 @@ class Host(Value):
     terminal: Terminal
     step: Step
     steps: Callable[[], tuple[StepNote, ...]]
+    grants: Grants
 
     def settling(self) -> Settling:
         """Return the part of this host that `bridge` is handed."""

@@ -13,17 +13,17 @@ from importlib import import_module
 from attrs import evolve
 from returns.io import IOResult
 
-from outfitter.host import Host, OpenRun, Token
+from outfitter.host import Consent, Host, OpenRun, Token
 from outfitter.model.errors import LaunchError
 from outfitter.model.outcome import ChildExit, Settlement, Snapshot
 from outfitter.model.projection import BaselineTaken, Prepared, Record, Report, Settled
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings
-from outfitter.railway import Effect, Outcome, always, done, guarded
+from outfitter.railway import Effect, Outcome, always, done, failed, guarded
 from stages.choose_harness import choose_harness
 from stages.compose import compose
 from stages.fingerprint import fingerprint
-from stages.gather_facts import gather_facts
+from stages.gather_facts import admit, expose, gather_facts
 from stages.load_layers import load_layers
 from stages.merge_settings import merge_settings
 from stages.open_run import open_run
@@ -46,9 +46,13 @@ def prepare(host: Host, request: Request) -> Effect[Prepared]:
         for adapter in step(choose_harness, settings, request)
         for composition in step(compose, reader, settings, request)
         for site in step(gather_facts, host.sources, host.runs, adapter, files, settings, request)
-        for strategies in step(resolve_strategies, adapter, settings, site.facts, request)
-        for plan in step(plan_projection, adapter, settings, composition, strategies, site.facts, request)
-        for prepared in step(reject_warnings, Prepared(request, settings, composition, site, plan, reader.roots()))
+        for verdict in step(expose, host.sources, host.grants, adapter, reader, settings, composition, site, request)
+        for asked, chosen, trust in step(admit, adapter, reader, settings, composition, verdict, request)
+        for strategies in step(resolve_strategies, adapter, settings, site.facts, asked)
+        for plan in step(plan_projection, adapter, settings, chosen, strategies, site.facts, asked)
+        for prepared in step(
+            reject_warnings, Prepared(asked, settings, chosen, site, plan, reader.roots(), trust=trust)
+        )
     )
 
 
@@ -58,7 +62,40 @@ def launch(host: Host, request: Request) -> Effect[Report]:
 
 
 def carry_out(host: Host, prepared: Prepared) -> Effect[Report]:
-    """Do the writing half of a launch: whatever happens inside, the run directory is left as its record says."""
+    """Do the writing half of a launch: whatever happens inside, the run directory is left as its record says.
+
+    It begins with the question, where nobody has allowed yet what the project would run.
+    """
+    return consented(host, prepared).bind(partial(_carry_out, host))
+
+
+def consented(host: Host, prepared: Prepared) -> Effect[Prepared]:
+    """Ask about what nobody allowed, keep the answer, and read everything anew.
+
+    What is launched is what was answered.
+    Errors: `PolicyRefused` for a no, and for a tree that changed meanwhile; `Interrupted` for a signal at the question.
+    """
+    verdict = prepared.trust
+    if verdict is None or verdict.state != "pending":
+        return done(prepared)
+    from outfitter.trust.consent import granted_now, question, refused_meanwhile, unanswered
+
+    exposure, harness = verdict.exposure, prepared.plan.harness
+
+    def go(answer: Consent) -> Effect[Prepared]:
+        if answer == "no":
+            return failed(unanswered(verdict, harness))
+        if answer == "without":
+            return prepare(host, evolve(prepared.request, untrusted=True))
+        for notice in granted_now(host.grants, exposure, prepared.request.ambient.now_ns):
+            host.terminal.say(notice)
+        again = prepare(host, evolve(prepared.request, trust=exposure.digest))
+        return again.bind(lambda fresh: refused_meanwhile(fresh, harness))
+
+    return guarded(lambda: done(host.terminal.consent(question(verdict, harness)))).bind(go)
+
+
+def _carry_out(host: Host, prepared: Prepared) -> Effect[Report]:
     return host.step(open_run, host.runs, prepared).bind(
         always(partial(_project_and_run, host, prepared), then=partial(_leave, host, prepared))
     )

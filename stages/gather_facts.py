@@ -10,18 +10,25 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 from returns.result import Success
 
 from outfitter.adapters import NAMES, Adapter, FactsRequest
-from outfitter.host import Runs, Sources
+from outfitter.catalog.tree_reader import TreeReader
+from outfitter.host import Grants, Runs, Sources
+from outfitter.model.composition import Composition
 from outfitter.model.errors import os_error_text
 from outfitter.model.projection import Facts, LaunchSite
 from outfitter.model.request import Ambient, Notice, Request
 from outfitter.model.settings import Settings, SettingsFiles
 from outfitter.railway import Effect, Outcome, attempt
 from outfitter.settings.scopes import cache_directory
+
+if TYPE_CHECKING:
+    from outfitter.model.exposure import Verdict
 
 _PROJECTION = r".*/outfitter-[A-Za-z0-9_.-]{1,12}-(" + "|".join(NAMES) + r")-[a-z0-9]{8}/projection"
 # How often an adapter may ask further: a bound, not a plan.
@@ -146,3 +153,117 @@ def _remarks(sources: Sources, adapter: Adapter, ambient: Ambient, native: str) 
         return ()
     text = f"{adapter.variable} names the projection of a run that is over ({place}); {native} is taken for your own directory"
     return (Notice("notice", "projection-over", text, f"unset {adapter.variable}"),)
+
+
+def expose(
+    sources: Sources,
+    grants: Grants,
+    adapter: Adapter,
+    reader: TreeReader,
+    settings: Settings,
+    composition: Composition,
+    site: LaunchSite,
+    request: Request,
+) -> Effect[Verdict | None]:
+    """Return who allowed what this launch runs that the home did not write; None for nothing.
+
+    Errors: `PolicyRefused` for native settings of the project that set what only the home may set.
+    """
+
+    def look() -> Outcome[Verdict | None]:
+        ambient, program = request.ambient, site.facts.executable
+        boundary = sources.project_root(ambient.cwd, ambient.home)[1]
+        native = tuple(read_native(sources, adapter.id, ambient.cwd, boundary))
+        own = (sources.real(program) + "/").startswith(sources.real(reader.layers.project_root).rstrip("/") + "/")
+        if not native and not own and not (_may_expose(composition) or _has_registry(reader)):
+            return Success(None)
+        from outfitter.model.exposure import NativePlace
+        from outfitter.trust.exposing import Inspected
+        from stages.expose import look, strangers
+
+        places = tuple((NativePlace(path, form, root), content) for path, form, root, content in native)
+        trees = strangers(reader.layers, settings)
+        return look(
+            sources,
+            grants,
+            Inspected(adapter.id, reader.layers, settings, composition, trees, places, request, program),
+        )
+
+    return attempt("look at what the project would run", look)
+
+
+def admit(
+    adapter: Adapter,
+    reader: TreeReader,
+    settings: Settings,
+    composition: Composition,
+    verdict: Verdict | None,
+    request: Request,
+) -> Outcome[tuple[Request, Composition, Verdict | None]]:
+    """Return the request and composition that a launch goes on with (`stages.expose.decide`)."""
+    if verdict is None and not request.untrusted:
+        return Success((request, composition, verdict))
+    from outfitter.model.exposure import Verdict
+    from stages.expose import decide
+
+    return decide(adapter.id, reader.layers, settings, composition, verdict or Verdict(), request)
+
+
+def _may_expose(composition: Composition) -> bool:
+    """Whether a composition has anything that could run or send by itself."""
+    controls = (composition.controls, *composition.harness_controls.values())
+    parts = (composition.servers, composition.extensions, composition.overlays)
+    return any(parts) or any(block.environment or block.args for block in controls)
+
+
+def _has_registry(reader: TreeReader) -> bool:
+    return any("models.json" in tree.documents for tree in reader.trees)
+
+
+def native_places(harness: str, cwd: str, boundary: str) -> tuple[tuple[str, str, str], ...]:
+    """Return each place of a project that a harness reads by itself: path, form, directory (measured).
+
+    Claude Code reads its settings in the working directory and at the repository's top, and `.mcp.json` in every directory up
+    to the root of the file system. Codex reads `.codex/` of every directory up to the top, Pi `.pi/` of the working directory.
+    """
+    up = [cwd]
+    while up[-1] != posixpath.dirname(up[-1]):
+        up.append(posixpath.dirname(up[-1]))
+    inside = [folder for folder in up if (folder + "/").startswith(boundary.rstrip("/") + "/")] or [cwd]
+    found: list[tuple[str, str, str]] = []
+    if harness == "claude":
+        for name in (".claude/settings.json", ".claude/settings.local.json"):
+            found += [(folder, name, "claude-settings") for folder in inside]
+        found += [(folder, ".claude/plugins", "folder") for folder in inside]
+        found += [(folder, ".mcp.json", "servers") for folder in up]
+    elif harness == "codex":
+        for name, form in (("config.toml", "file"), ("hooks.json", "file"), ("rules", "folder"), ("agents", "folder")):
+            found += [(folder, f".codex/{name}", form) for folder in inside]
+    elif harness == "pi":
+        found += [(cwd, ".pi/settings.json", "file"), (cwd, ".pi/mcp.json", "servers")]
+        found += [(cwd, f".pi/{name}", "folder") for name in ("extensions", "hooks", "tools")]
+    return tuple((posixpath.join(folder, name), form, folder) for folder, name, form in found)
+
+
+def read_native(sources: Sources, harness: str, cwd: str, boundary: str) -> Iterator[tuple[str, str, str, bytes]]:
+    """Return the native places that hold something, with their bytes; of a folder, its names and digests."""
+    for path, form, root in native_places(harness, cwd, boundary):
+        try:
+            if form != "folder":
+                content = sources.read(path)
+            elif sources.names(path):
+                content = _folder(sources, path)
+            else:
+                continue
+        except OSError:
+            # Larger than is read, or unreadable: what it is by its digest alone.
+            content = f"? {sources.digest(path)}".encode()
+        if content is not None and content.strip():
+            yield path, form, root, content
+
+
+def _folder(sources: Sources, path: str) -> bytes:
+    files = [name for name, entry in sources.listing(path, "", 6).items() if entry.kind == "file"]
+    return "\n".join(f"{name} {sources.digest(f'{path}/{name}')}" for name in sorted(files)).encode(
+        "utf-8", "surrogateescape"
+    )

@@ -19,7 +19,7 @@ from outfitter.railway import Outcome
 from outfitter.settings.merge import merge_scopes
 
 # What a checked-in or remote file may not decide (spec/10, 006.5.23).
-HOME_KEYS = ("isolation", "harness_defaults", "cache_directory", "trusted_hosts")
+HOME_KEYS = ("isolation", "harness_defaults", "cache_directory", "trusted_hosts", "trust")
 KEYS = (
     "default_agent",
     "default_harness",

@@ -74,6 +74,7 @@ class Machine:
             "TMPDIR": str(self.tmp),
             "LANG": "C.UTF-8",
             "OUTFITTER_DEBUG": "0",
+            "OUTFITTER_TRUSTED_PATHS": str(self.top),
             "PYTHONDONTWRITEBYTECODE": "1",
             "STANDIN_RECORD": str(self.top / f"record-{self._count}.json"),
             "STANDIN_SCRIPT": str(self.put(self.top / f"script-{self._count}.json", json.dumps(list(script)))),

@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
     `root` is the root of the batch, `timeout` is in seconds (0: none). `lock` is a descriptor of this process that the attempt
     keeps open until it ends, so that the root of a killed batch stays locked while an attempt still runs; -1 if the attempt may
-    run in another process.
+    run in another process. `trust` are the options that say what may run, once for all attempts.
     """
 
     key: str
@@ -43,6 +43,7 @@ class Task(NamedTuple):
     timeout: float
     env: Mapping[str, str]
     lock: int = -1
+    trust: tuple[str, ...] = ()
 
 
 def attempt_root(root: str, key: str) -> str:
@@ -140,7 +141,7 @@ def refusal(task: Task) -> str:
 
 def _command(task: Task) -> list[str]:
     # -P: nothing must be imported from the user's working directory.
-    return [sys.executable, "-E", "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness]
+    return [sys.executable, "-E", "-P", "-m", "outfitter", "run", task.agent, "--harness", task.harness, *task.trust]
 
 
 def harness_arguments(task: Task) -> list[str]:

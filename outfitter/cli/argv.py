@@ -9,8 +9,8 @@ from returns.result import Failure, Result, Success
 
 from outfitter.model.errors import UsageError
 
-FLAGS = ("--strict", "--isolated", "--retain-projection", "--dry-run", "--help")
-VALUED = ("--harness", "--append-prompt", "--out")
+FLAGS = ("--strict", "--isolated", "--retain-projection", "--dry-run", "--untrusted", "--help")
+VALUED = ("--harness", "--append-prompt", "--out", "--trust")
 GLOBAL_FLAGS = ("--quiet", "--verbose", "--no-progress")
 COLOURS = ("auto", "always", "never")
 
@@ -125,5 +125,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="ROOT", help="write the evidence of the run to ROOT, a new or empty directory")
     parser.add_argument(
         "--dry-run", action="store_true", help="print the plan and start nothing (--json for a JSON document)"
+    )
+    parser.add_argument(
+        "--trust", metavar="DIGEST", help="allow, for this run, what the project runs by itself, if it has this digest"
+    )
+    parser.add_argument(
+        "--untrusted", action="store_true", help="run without what the project would run or send by itself"
     )
     parser.add_argument("args", nargs="*", metavar="-- ARGS", help="everything else is passed to the harness unchanged")

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 from outfitter.batch import executors
@@ -19,6 +20,7 @@ from outfitter.batch.rows import OUTCOMES, Attempt, Input, report, to_run
 from outfitter.cli.context import Context
 from outfitter.cli.parser import json_option, parser, seconds, several
 from outfitter.model.errors import EffectFailed, LaunchError, os_error_text
+from outfitter.model.projection import Prepared
 from outfitter.model.request import Notice, Request
 from outfitter.model.wording import counted, listed
 from outfitter.railway import Outcome, fold, perform
@@ -50,6 +52,10 @@ def arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--scheduler", default="", metavar="ADDR", help="a dask scheduler; without one a cluster on this machine"
     )
+    made.add_argument(
+        "--trust", default="", metavar="DIGEST", help="allow what the project runs, if it has this digest"
+    )
+    made.add_argument("--untrusted", action="store_true", help="run without what the project would run by itself")
     made.add_argument("--timeout", type=seconds, default=0.0, metavar="S", help="seconds an attempt may take")
     json_option(made)
 
@@ -103,7 +109,9 @@ def _run(options: argparse.Namespace, context: Context, root: str, lock: int) ->
     here = context.ambient
     # A descriptor means nothing on another machine.
     lock = lock if options.executor == "local" else -1
-    form = Task("", b"", options.agent, options.harness, root, here.cwd, options.timeout, dict(here.env), lock)
+    form = Task(
+        "", b"", options.agent, options.harness, root, here.cwd, options.timeout, dict(here.env), lock, _words(options)
+    )
     complete = _carry_out(options, context, form, waiting, attempts)
     if not isinstance(complete, bool):
         return context.fail(complete, options.json)
@@ -127,9 +135,15 @@ def _carry_out(
     progress = context.host().terminal.progress("batch")
     before = len(attempts)
     with _workers(options) as workers:
-        refused = _refused_there(workers, form) if options.scheduler else _refused_here(context, form)
-        if refused is not None:
-            return refused
+        if options.scheduler:
+            refused = _refused_there(workers, form)
+            if refused is not None:
+                return refused
+        else:
+            answered = _asked_here(context, form)
+            if not isinstance(answered, Task):
+                return answered
+            form = answered
         flying: dict[Future[Attempt], Input] = {}
         previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
@@ -149,12 +163,31 @@ def _carry_out(
     return True
 
 
-def _refused_here(context: Context, form: Task) -> LaunchError | None:
-    """Why `outfitter run` would refuse to launch this agent, whatever the input."""
-    from outfitter.pipeline import prepare
+def _asked_here(context: Context, form: Task) -> Task | LaunchError:
+    """Prepare one launch, and ask once for all inputs where nobody has trusted the project yet.
 
-    asked = Request(context.ambient, agent=form.agent, harness=form.harness, passthrough=tuple(harness_arguments(form)))
-    return fold(perform(prepare(context.host(), asked)), lambda _: None, lambda error: error)
+    Returns the form with what was answered, or why `outfitter run` would refuse this agent, whatever the input.
+    """
+    from outfitter.pipeline import consented, prepare
+
+    host = context.host()
+    given = dict(zip(form.trust[::2], form.trust[1::2], strict=False))
+    asked = Request(
+        context.ambient,
+        agent=form.agent,
+        harness=form.harness,
+        passthrough=tuple(harness_arguments(form)),
+        trust=given.get("--trust", ""),
+        untrusted="--untrusted" in form.trust,
+    )
+    ready = perform(prepare(host, asked).bind(partial(consented, host)))
+    return fold(ready, lambda prepared: form._replace(trust=_answered(prepared)), lambda error: error)
+
+
+def _answered(prepared: Prepared) -> tuple[str, ...]:
+    if prepared.request.untrusted:
+        return ("--untrusted",)
+    return ("--trust", prepared.trust.exposure.digest) if prepared.trust and prepared.request.trust else ()
 
 
 def _refused_there(workers: executors.Workers, form: Task) -> LaunchError | None:
@@ -212,6 +245,11 @@ def _tell(context: Context, as_json: bool, result: dict[str, Any], path: str) ->
     counts = result["counts"]
     context.console.data(f"{counts['selected']} selected: " + ", ".join(f"{counts[name]} {name}" for name in OUTCOMES))
     context.console.data(path)
+
+
+def _words(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the options that say what may run."""
+    return (*(("--trust", options.trust) if options.trust else ()), *(("--untrusted",) if options.untrusted else ()))
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -10,6 +10,7 @@ COMMANDS: dict[str, str] = {
     "conflicts": "show, apply or drop changes that could not be saved",
     "list": "list agents, skills, knowledge and commands",
     "show": "show one composed agent and where each part comes from",
+    "trust": "what a project would run by itself, and who allowed it",
     "validate": "check the tree and the settings",
     "dump": "write the effective tree, or one agent's closure",
     "settings": "show the merged settings (--origin: and their files)",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from outfitter.catalog.dump_text import literal_credentials
+from outfitter.model.exposure import Verdict
 from outfitter.model.projection import Prepared
 from outfitter.model.settings import Origin, Resolution
 from outfitter.model.wording import counted
@@ -49,6 +50,7 @@ def plan_lines(prepared: Prepared) -> Iterator[str]:
         "merges back",
         [f"{one_line(bridge.path)} ({bridge.rule}) to {one_line(bridge.durable)}" for bridge in plan.bridges],
     )
+    yield from trust_lines(prepared.trust)
     yield from _section("cannot project", list(plan.unsupported))
     yield from _section(f"{plan.harness} reads natively", [one_line(path) for path in plan.native_reads])
 
@@ -76,6 +78,7 @@ def plan_json(prepared: Prepared) -> dict[str, Any]:
         "links": [{"path": path, "target": target} for path, target in _links(prepared)],
         "seeds": [{"path": seed.path, "source": seed.source} for seed in plan.seeds],
         "bridges": [{"path": bridge.path, "rule": bridge.rule, "durable": bridge.durable} for bridge in plan.bridges],
+        "trust": trust_json(prepared.trust),
         "unsupported": list(plan.unsupported),
         "native_reads": list(plan.native_reads),
         "notices": [notice_json(notice) for notice in prepared.notices],
@@ -89,6 +92,56 @@ def _command(prepared: Prepared) -> list[str]:
         for spelled in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
             words = [word.replace(spelled, "***") for word in words]
     return [hide_credentials(word) for word in words]
+
+
+TRUST_WORDS = {
+    "nothing": "nothing here needs any",
+    "granted": "granted",
+    "path": "allowed by a trusted path",
+    "digest": "allowed by --trust",
+    "without": "run without it",
+    "pending": "not granted; a launch would ask, or be refused",
+}
+
+
+def trust_lines(verdict: Verdict | None) -> Iterator[str]:
+    """Yield what the launch would run or send by itself that the home did not write, and who allowed it."""
+    rows = verdict.exposure.asking if verdict else ()
+    if verdict and rows:
+        yield from _section(
+            "trust",
+            [
+                f"{TRUST_WORDS[verdict.state]}, digest {verdict.exposure.digest}",
+                *(
+                    f"{row.kind:<12} {one_line(row.path)}{f':{row.line}' if row.line else ''}  {row.what}"
+                    for row in rows
+                ),
+            ],
+        )
+
+
+def trust_json(verdict: Verdict | None) -> dict[str, Any]:
+    """Return the same as a document."""
+    if verdict is None:
+        return {"state": "nothing", "digest": "", "rows": []}
+    pending = {row.digest for row in verdict.pending}
+    return {
+        "state": verdict.state,
+        "digest": verdict.exposure.digest,
+        "rows": [
+            {
+                "kind": row.kind,
+                "layer": row.layer,
+                "path": row.path,
+                "line": row.line,
+                "what": row.what,
+                "digest": row.digest,
+                "asks": row.asks,
+                "granted": row.digest not in pending,
+            }
+            for row in verdict.exposure.rows
+        ],
+    }
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:

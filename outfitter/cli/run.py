@@ -56,6 +56,8 @@ def request(split: RunArgs, ambient: Ambient) -> Result[Request, LaunchError]:
             retain="--retain-projection" in split.flags,
             dry_run="--dry-run" in split.flags,
             out=values.get("--out"),
+            trust=values.get("--trust", ""),
+            untrusted="--untrusted" in split.flags,
             append_prompts=tuple(value for name, value in split.values if name == "--append-prompt"),
         )
     )

@@ -117,6 +117,8 @@ class Playground:
         """Return the clean environment of everything that the demo starts."""
         path = os.pathsep.join([os.path.join(self.top, "bin"), self._env.get("PATH", os.defpath)])
         own = {"HOME": self.home, "PATH": path, "TMPDIR": os.path.join(self.top, "tmp"), TOKEN_VARIABLE: TOKEN}
+        # The demo wrote everything below it.
+        own["OUTFITTER_TRUSTED_PATHS"] = self.top
         kept = {name: self._env[name] for name in ("TERM", "LANG", "LC_ALL", "LC_CTYPE") if name in self._env}
         return {**kept, **QUIET, **own, "PYTHONPATH": _package_root()}
 

@@ -21,7 +21,7 @@ from outfitter.edges.stage_runner import StageRunner
 from outfitter.edges.terminal import RunLog, UserTerminal
 from outfitter.edges.tty import fill_closed_streams
 from outfitter.fingerprint.scan import TREES
-from outfitter.host import Durable, Host, Token
+from outfitter.host import Durable, Grants, Host, Token
 from outfitter.model.layers import Document, DocumentForm
 from outfitter.model.projection import Record
 from outfitter.model.request import Ambient, Notice, resolved
@@ -51,6 +51,7 @@ def real_host(ambient: Ambient, console: Console, remember: bool = True) -> Host
         terminal=user,
         step=stages,
         steps=stages.notes,
+        grants=lazy(lambda: _grants(ambient)),
     )
 
 
@@ -121,6 +122,12 @@ class _OnUse(Generic[_A]):
 def lazy(make: Callable[[], _A]) -> _A:
     """Return an object that behaves as `make()`, which is called on first use."""
     return cast(_A, _OnUse(make))
+
+
+def _grants(ambient: Ambient) -> Grants:
+    from outfitter.trust.store import GrantFiles
+
+    return GrantFiles(ambient)
 
 
 def _durable(state_root: str) -> Durable:

@@ -10,7 +10,7 @@ from outfitter.edges import tty
 from outfitter.edges.console import Console
 from outfitter.edges.signals import SIGNALS, Signals
 from outfitter.fs import give_to_owner_of, make_directories
-from outfitter.host import Answer, Progress
+from outfitter.host import Answer, Consent, Progress
 from outfitter.model.request import Ambient, Notice
 from outfitter.railway import Terminated
 
@@ -137,6 +137,11 @@ class UserTerminal:
         self._bar.erase()
         return _ask(question, 2 if self._ambient.stderr_tty else 1, self._signals)
 
+    def consent(self, question: str) -> Consent:
+        """Ask about a tree that nobody trusted yet, on stderr if that is a terminal, else on stdout."""
+        self._bar.erase()
+        return _consent(question, 2 if self._ambient.stderr_tty else 1, self._signals)
+
     def progress(self, label: str) -> Progress:
         """Return a callback (done, total). It raises `Terminated` once a signal asked the launch to end."""
         draw = self._bar.callback(label) if self._shows_progress() else None
@@ -180,6 +185,26 @@ def _ask(question: str, out: int, signals: Signals) -> tuple[Answer, str]:
         return "discard", f"the terminal could not be read ({error.strerror}): discarded"
     finally:
         signals.asking = False
+
+
+def _consent(question: str, out: int, signals: Signals) -> Consent:
+    """Ask once. What was typed before the question does not count; anything but a clear word is a no.
+
+    Raises `Terminated` or `KeyboardInterrupt` where a signal came instead of an answer.
+    """
+    try:
+        with tty.line_mode(0):
+            tty.drop_input(0)
+            signals.asking = True
+            _write(out, f"{question} [y/N/w] ")
+            word = (_line() or "").strip().lower()
+    except OSError:
+        return "no"
+    finally:
+        signals.asking = False
+    if word in ("y", "yes"):
+        return "yes"
+    return "without" if word in ("w", "without", "run without it") else "no"
 
 
 def _answer(question: str, out: int) -> tuple[Answer, str]:

@@ -101,6 +101,14 @@ def line_mode(descriptor: int) -> Iterator[None]:
             pass
 
 
+def drop_input(descriptor: int) -> None:
+    """Forget what was typed and not read yet."""
+    try:
+        termios.tcflush(descriptor, termios.TCIFLUSH)
+    except (termios.error, OSError):
+        return
+
+
 def _alive(group: int) -> bool:
     try:
         os.killpg(group, 0)

@@ -44,6 +44,11 @@ def trace_of(report: Report, steps: tuple[StepNote, ...], ended_ns: int) -> dict
             "unsets": sorted(prepared.plan.launch.env_unset),
         },
         "model": _model(prepared),
+        "trust": {
+            "state": prepared.trust.state if prepared.trust else "nothing",
+            "digest": prepared.trust.exposure.digest if prepared.trust else "",
+            "rows": len(prepared.trust.exposure.asking) if prepared.trust else 0,
+        },
         "stages": _entries(steps, hashes, report),
         "changes": [_change(change) for change in settlement.changes],
         "coverage": _coverage(settlement, unseen),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -13,6 +13,9 @@ from outfitter.model.outcome import Change, ChildExit, Row, Settlement, Snapshot
 from outfitter.model.request import Notice, Request
 from outfitter.model.settings import Handling, ScopeKind, Settings, Strategies
 from outfitter.model.value import NamedTuple, Value
+
+if TYPE_CHECKING:
+    from outfitter.model.exposure import Verdict
 
 
 class Generated(NamedTuple):
@@ -126,6 +129,7 @@ class Prepared(Value):
     """The end of the pure half: what a dry run prints and a launch carries out.
 
     `trees` are the layers' kinds and roots, highest first; `notices` all notices so far, in order and once.
+    `trust` says who allowed what runs that the home did not write; None where nothing does.
     """
 
     request: Request
@@ -135,6 +139,7 @@ class Prepared(Value):
     plan: ProjectionPlan
     trees: tuple[tuple[str, str], ...] = ()
     notices: tuple[Notice, ...] = ()
+    trust: Verdict | None = None
 
     @property
     def to_say(self) -> tuple[Notice, ...]:

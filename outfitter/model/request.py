@@ -85,3 +85,5 @@ class Request(Value):
     dry_run: bool = False
     out: str | None = None
     append_prompts: tuple[str, ...] = ()
+    trust: str = ""
+    untrusted: bool = False

@@ -45,6 +45,7 @@ def printed(tmp_path_factory):
 
     ask("sync", "sync")
     ask("sources", "sources")
+    ask("trust", "trust")
     for name in ("list", "validate", "settings", "doctor"):
         ask(name, name)
     ask("show", "show", "full")

@@ -10,10 +10,12 @@ from outfitter.cli.fingerprint import _tell
 from outfitter.cli.sync import _waiting
 from outfitter.host import WriteFailure
 from outfitter.model.errors import Crashed, EffectFailed, Interrupted
+from outfitter.model.exposure import Exposure
 from outfitter.model.outcome import Identity, Row
 from outfitter.model.request import Notice
 from outfitter.render import error_json, error_notices
 from outfitter.run import materialize, removal
+from outfitter.trust.consent import granted_now
 from stages import bridge, cleanup
 from tests.messages.runner import UNREACHABLE, said
 
@@ -55,6 +57,8 @@ def test_what_no_command_can_be_brought_to_say(machine, updating):
     facts: Any = SimpleNamespace(listings={}, native="/M/home/.claude")
     heard += _keychain(here, facts)
     heard += removal.remove_new(str(machine.put(machine.tmp / "outfitter-a-pi-XXXXXXXX/file", "").parent))
+    grants: Any = SimpleNamespace(grant=lambda _: None, keep=lambda *_: failing())
+    heard += granted_now(grants, Exposure(), 0)
     errors = (Interrupted(15), Crashed(KeyError("name"), "compose"))
     documents = "".join(json.dumps(error_json(error)) + "\n" for error in errors)
     heard += (Notice(*row) for error in errors for row in error_notices(error))

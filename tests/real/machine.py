@@ -24,6 +24,7 @@ class RealMachine(Machine):
     def env(self, script=(), **more):
         base = {
             "HOME": str(self.home),
+            "OUTFITTER_TRUSTED_PATHS": str(self.top),
             "PATH": self.path,
             "TMPDIR": str(self.tmp),
             "LANG": "C.UTF-8",

@@ -199,7 +199,7 @@ def _fragments(
 
     A dry run gets a notice about it.
     """
-    if chosen.isolated:
+    if chosen.isolated or request.untrusted:
         return composition.fragments, ()
     fragments, twice = without_native_context(composition.fragments, facts, context_names(facts))
     message = f"{twice} has the same text as the tree's agents.md; claude reads it itself, so it is not appended again"

@@ -127,6 +127,8 @@ def session_folder(request: Request, facts: Facts) -> str:
 
 
 DIRECTORY = "CLAUDE_CONFIG_DIR"
+# Which of its own settings the program reads; of those of the project, hooks and servers run by themselves.
+SOURCES = "--setting-sources"
 ELEMENTS = ("identity", "skills", "subagents", "mcp", "model", "thinking", "tools", "commands")
 SERVERS_FILE = "mcp.json"
 
@@ -157,7 +159,8 @@ def plan(
     if missing and target is not None:
         return Failure(credential_missing(composition, missing))
     composition = composition if chosen.isolated else without_native_commands(composition, facts)
-    made = parts(composition, facts, not chosen.isolated)
+    own = evolve(facts, real={}) if request.untrusted else facts
+    made = parts(composition, own, not chosen.isolated)
     state = _state(request, strategies, facts, chosen, controls)
     return gateway(target, composition.agent, env, not chosen.isolated).bind(
         lambda way: composed_words(request, settings, composition, facts, chosen, controls, made.off, way).map(
@@ -194,6 +197,8 @@ def _assembled(
     ours = (*generated_texts(made.words), Generated(SERVERS_FILE, _servers(composition)), *made.parts.generated)
     generated = (*ours, *made.state.generated)
     guard = ("--strict-mcp-config",) if chosen.isolated else ("--plugin-dir", facts.projection)
+    if request.untrusted:
+        guard = (SOURCES, "user", *dict.fromkeys(("--strict-mcp-config", *guard)))
     return ProjectionPlan(
         harness="claude",
         generated=generated,

@@ -82,6 +82,8 @@ def plan(
     overrides = _overrides(
         composition, settings, chosen, who, helpers, native, environment, copied_skills(composition, facts)
     )
+    if request.untrusted:
+        overrides = overrides._replace(rows=(*overrides.rows, _untrusted(request, facts)))
     long = too_long(overrides)
     if long is not None:
         return Failure(_does_not_fit(composition, long))
@@ -167,6 +169,23 @@ def _overrides(
             )
         )
     )
+
+
+def _untrusted(request: Request, facts: Facts) -> Override:
+    """Return the override that keeps Codex from the project's own `.codex/`."""
+    up = [request.ambient.cwd]
+    while up[-1] not in (facts.project_root, "/"):
+        up.append(posixpath.dirname(up[-1]))
+    places = dict.fromkeys((*up, facts.project_root, *_above(facts.project_root)))
+    return Override("trust", "projects", {place: {"trust_level": "untrusted"} for place in places})
+
+
+def _above(path: str) -> tuple[str, ...]:
+    """Return every directory above a path, but for the root of the file system."""
+    found: list[str] = []
+    while (path := posixpath.dirname(path)) != "/" and path:
+        found.append(path)
+    return tuple(found)
 
 
 def _does_not_fit(composition: Composition, long: Override) -> CompositionFailed:

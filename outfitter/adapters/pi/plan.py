@@ -96,7 +96,13 @@ def plan(
             strategies=one_run(strategies, (file.path for file in generated)),
             launch=LaunchPlan(
                 facts.executable,
-                (*files.arguments, *model.arguments, *tools.arguments, *words),
+                (
+                    *(("--no-approve",) if request.untrusted else ()),
+                    *files.arguments,
+                    *model.arguments,
+                    *tools.arguments,
+                    *words,
+                ),
                 environment,
                 unset,
             ),
