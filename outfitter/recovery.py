@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
-from typing import Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 
 from attrs import evolve
 from returns.result import Result, Success
@@ -14,6 +14,7 @@ from outfitter.model.errors import Crashed, EffectFailed, Interrupted, LaunchErr
 from outfitter.model.outcome import Settlement, Snapshot
 from outfitter.model.projection import Phase, Record
 from outfitter.model.request import Ambient, Notice
+from outfitter.model.value import NamedTuple
 from outfitter.railway import Effect, Outcome, TimeIsUp, attempt, done, failed, fold, guarded, perform, pure
 
 P = ParamSpec("P")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
 
 from returns.result import Failure, Result, Success
 
 from outfitter.model.errors import UsageError
+from outfitter.model.value import NamedTuple
 
 FLAGS = ("--strict", "--isolated", "--retain-projection", "--dry-run", "--untrusted", "--help")
 VALUED = ("--harness", "--append-prompt", "--out", "--trust")

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from errno import EAGAIN, EBADMSG, errorcode
 from itertools import accumulate
-from typing import NamedTuple
 
 from outfitter.fingerprint.codec import dump, load
 from outfitter.fingerprint.cursor import Cursor
@@ -22,6 +21,7 @@ from outfitter.fingerprint.tree import DIGEST_SIZE, NO_DIGEST, STAT, Folder, Row
 from outfitter.fingerprint.walk import TreeScan, Wanted, stats_of
 from outfitter.fs import write_whole
 from outfitter.model.outcome import GRANULARITY_NS, Row, Tree
+from outfitter.model.value import NamedTuple
 
 # With fewer entries than these, one process finishes before others could start.
 PARALLEL_FILES = 400

@@ -1,12 +1,16 @@
 """What a warm launch has imported when the harness is started: an exact budget, without a clock (spec/80, "Start-up")."""
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.budgets.spawned import FORBIDDEN, MOST_CLASSES, MOST_MODULES
+from tests.budgets.spawned import FORBIDDEN, HOT_ROWS, MOST_CLASSES, MOST_MODULES
+
+ROOT = Path(__file__).resolve().parents[2]
 
 SPY = """
 import json, os, sys
@@ -39,6 +43,15 @@ def launch(machine, *words):
     return [json.loads(line) for line in record.read_text().splitlines()]
 
 
+def makes_rows_by_typing(module):
+    """Whether a module of ours has rows of `typing`'s (the rule is in `outfitter/model/value.py`)."""
+    path = ROOT / (module.replace(".", "/") + ".py")
+    tree = ast.parse((path if path.exists() else path.with_suffix("") / "__init__.py").read_text())
+    imported = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "typing"]
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "NamedTuple"]
+    return bool(named) or any(name.name == "NamedTuple" for node in imported for name in node.names)
+
+
 @pytest.mark.parametrize(
     "words", [("run", "a", "--harness", "pi"), ("run", "a", "--harness", "claude", "--isolated")], ids=["pi", "claude"]
 )
@@ -49,4 +62,5 @@ def test_a_warm_launch_imports_no_more_than_it_needs_before_the_spawn(machine, w
     (spawned,) = launch(machine, *words)
     assert set(FORBIDDEN) & set(spawned["modules"]) == set()
     assert len(spawned["ours"]) <= MOST_MODULES, spawned["ours"]
+    assert {name for name in spawned["ours"] if makes_rows_by_typing(name)} <= HOT_ROWS
     assert len(spawned["classes"]) <= MOST_CLASSES, spawned["classes"]
