@@ -1,4 +1,4 @@
-"""The seam to the machine: Protocols of effects, one per concern, that stages are handed and tests replace.
+"""The seam to the machine: Protocols of effects that stages are handed and tests replace.
 
 A method does a whole job, not one system call. It raises `OSError` and nothing else of its own; stages turn that into a value.
 A stage is handed only what it needs: `bridge` gets `Settling`, which has no method that removes anything.
@@ -41,7 +41,7 @@ class Step(Protocol):
 
 
 class StepNote(NamedTuple):
-    """One stage in the trace: its name, how it ended (`ok`, or the error's kind), and when (ns, observational)."""
+    """One stage in the trace: its name, how it ended (`ok`, or the error's kind), and when (ns)."""
 
     name: str
     status: str
@@ -50,7 +50,7 @@ class StepNote(NamedTuple):
 
 
 class DurableState(NamedTuple):
-    """A durable file as it is now, symlinks followed: real path, digest, size in bytes, permission bits, identity.
+    """A durable file as it is now, symlinks followed; `size` is in bytes, `mode` the permission bits.
 
     `linked`: a launcher that was killed while it replaced the file left it a second name, which changed its ctime.
     """
@@ -67,7 +67,7 @@ class Reading(Protocol):
     """Read single files and directories. Nothing here writes, blocks on a FIFO, or reads past its limit."""
 
     def document(self, path: str, form: DocumentForm) -> Document | None:
-        """Parse the file at an absolute path, with positions and problems; None if it is absent. Cached by content."""
+        """Parse the file at an absolute path; None if it is absent. Cached by content."""
         ...
 
     def read(self, path: str) -> bytes | None:
@@ -87,7 +87,7 @@ class Sources(Reading, Protocol):
     """Read trees, settings and native files, and ask programs. Nothing here writes, except to the cache."""
 
     def project_root(self, cwd: str, home: str) -> tuple[str, str, tuple[Notice, ...]]:
-        """Return (project root, boundary, notices); the boundary is the git top level or the root itself (spec/10)."""
+        """Return (project root, boundary, notices); the boundary is the git top level, else the root."""
         ...
 
     def listing(self, root: str, boundary: str, depth: int) -> Mapping[str, Entry]:
@@ -98,7 +98,7 @@ class Sources(Reading, Protocol):
         ...
 
     def find_harness(self, command: str, path: str) -> Outcome[str]:
-        """Return the absolute path of the executable `command` on `path` (a PATH). Error: `HarnessUnavailable`."""
+        """Return the absolute path of `command` on `path` (a PATH). Error: `HarnessUnavailable`."""
         ...
 
     def digest(self, path: str) -> str:
@@ -137,13 +137,13 @@ class Projecting(Protocol):
         ...
 
     def copy(self, source: str, path: str, executable: bool) -> tuple[Row, DurableState]:
-        """Copy a file and hash it in one pass; return the copy's row and the source as it was read (symlinks followed)."""
+        """Copy and hash a file in one pass; return the copy's row, and the source as it was read."""
         ...
 
     def seed_tree(
         self, source: str, path: str, progress: Progress | None
     ) -> tuple[Sequence[Row], Sequence[Row], tuple[Notice, ...]]:
-        """Copy the regular files below a directory, mtimes kept; return (projected rows, durable rows, notices).
+        """Copy the regular files below a directory; return (projected rows, durable rows, notices).
 
         Row paths are relative to the seeded directory.
         """
@@ -157,7 +157,7 @@ class Projecting(Protocol):
         ...
 
     def names(self, path: str) -> tuple[str, ...]:
-        """Return the sorted names in a durable directory, directories with a trailing slash; () if there is none."""
+        """Return the sorted names in a durable directory, subdirectories with a trailing slash."""
         ...
 
     def look(self, path: str) -> DurableState | None:
@@ -166,7 +166,7 @@ class Projecting(Protocol):
 
 
 class Unsaved(NamedTuple):
-    """Why a content could not become durable: the run, its projection-relative path, the reason, the durable path.
+    """Why a content could not become durable; `path` is projection-relative.
 
     A `credential` is never shown to anybody (spec/50). `member` is the one top-level key of that JSON file that the run may
     change, "" for the whole file.
@@ -181,7 +181,7 @@ class Unsaved(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """Copy `source` to the durable path `target` if that still holds `expected` (a digest, None for absent).
+    """Copy `source` to the durable `target` if that still holds `expected` (a digest, None for absent).
 
     `mode` None keeps the target's; `keep_mtime` gives it the source's.
     """
@@ -223,11 +223,11 @@ class Durable(Protocol):
         ...
 
     def write(self, target: str, content: bytes, expected: bytes | None, mode: int | None) -> WriteFailure | None:
-        """Do the same for bytes in memory; `expected` None: the target must be absent; `mode` None keeps the target's."""
+        """Do the same for bytes in memory; `mode` None keeps the target's."""
         ...
 
     def keep(self, source: str, unsaved: Unsaved) -> str:
-        """Keep a content under `conflicts/<run id>/` (0600) and return its path; the same content is kept once."""
+        """Keep a content once under `conflicts/<run id>/` (0600) and return its path."""
         ...
 
     def locked(self, lock: str, seconds: float) -> Callable[[], None] | None:
@@ -351,7 +351,7 @@ class Runs(Protocol):
         ...
 
     def stale(self) -> Iterable[tuple[Record, Token]]:
-        """Yield each journal of a dead launcher that still has its run directory, which we have now locked (spec/50)."""
+        """Yield each dead launcher's journal that still has its run directory, now locked by us (spec/50)."""
         ...
 
     def sweep(self, now_ns: int) -> tuple[Notice, ...]:
@@ -363,7 +363,7 @@ class Runs(Protocol):
         ...
 
     def claim(self, record: Record) -> Token | None:
-        """Take the lock of a dead launcher's run directory; None if it is held, gone, or not the one journalled."""
+        """Take the lock of a dead launcher's run directory; None if it is held, gone, or another one."""
         ...
 
     def place(self, token: Token, record: Record) -> str | None:
@@ -442,7 +442,7 @@ class Terminal(Asking, Protocol):
 
 
 class Settling(NamedTuple):
-    """What `bridge` may do to the machine: write durable files, ask, read settings, look for strays. It removes nothing."""
+    """What `bridge` may do: write durable files, ask, read settings, find strays. It removes nothing."""
 
     durable: Durable
     user: Asking
@@ -452,7 +452,7 @@ class Settling(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Host(Value):
-    """Everything a launch can do to the machine. Built in one place (`edges.real`); tests wrap it to make it fail."""
+    """Everything a launch can do to the machine, built in `edges.real`; tests make it fail."""
 
     sources: Sources
     projecting: Projecting

@@ -62,7 +62,7 @@ def launch(host: Host, request: Request) -> Effect[Report]:
 
 
 def carry_out(host: Host, prepared: Prepared) -> Effect[Report]:
-    """Do the writing half of a launch: whatever happens inside, the run directory is left as its record says.
+    """Do the writing half of a launch; the run directory is always left as its record says.
 
     It begins with the question, where nobody has allowed yet what the project would run.
     """

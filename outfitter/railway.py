@@ -1,4 +1,4 @@
-"""The two containers of every signature, and the few corners where we meet `returns` (design: containers at stage borders)."""
+"""The two containers at stage borders, and the few places where we meet `returns`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Effect: TypeAlias = IOResult[_A, LaunchError]
 
 
 class Terminated(BaseException):
-    """Raised out of a handled signal at a point where the launch may end; becomes `Interrupted` at the next bracket."""
+    """A signal ends the launch at a point where it may end; becomes `Interrupted` at the next bracket."""
 
     def __init__(self, signal: int) -> None:
         """`signal` is the number that arrived."""
@@ -54,7 +54,7 @@ def effect_error(operation: str, error: OSError) -> EffectFailed:
 
 
 def attempt(operation: str, job: Callable[[], Outcome[_A]]) -> Effect[_A]:
-    """Run a job of many small effects; an `OSError` out of it becomes `EffectFailed`, anything else stays what it is."""
+    """Run a job of many small effects; an `OSError` from it becomes `EffectFailed`."""
     try:
         return IOResult.from_result(job())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Finishing what a killed launcher left: save what can be saved, then remove (spec/50, "The launcher killed outright")."""
+"""Finish what a killed launcher left: save what can be saved, then remove (spec/50)."""
 
 import posixpath
 from collections.abc import Callable, Iterator
@@ -125,7 +125,7 @@ def _settle(host: Host, record: Record) -> Effect[Recovered]:
 
 
 def _baseline(host: Host, record: Record) -> Snapshot:
-    """The baseline, if it is the one that was journalled: what runs can reach the file, but not the journal."""
+    """Load the baseline, if it is the one that was journalled: a harness can reach the file."""
     tree, durable = host.trees.load_baseline(record.root + "/baseline")
     if tree.digest.hex() != record.baseline_digest:
         raise OSError(0, "the baseline is not the one that was journalled", record.root + "/baseline")
@@ -164,7 +164,7 @@ def _stay(runs: Runs, record: Record, settlement: Settlement, why: str) -> Recov
 
 
 def _unwritten(record: Record) -> tuple[Notice, ...]:
-    """That the evidence of a killed run does not exist: how its harness ended is known to nobody, so none can be made up (spec/70).
+    """Say that a killed run has no evidence: how its harness ended is not known (spec/70).
 
     A run that was not killed, but left unsaved or retained, has written its own.
     """

@@ -79,7 +79,7 @@ def error_notices(error: LaunchError) -> tuple[Notice, ...]:
 
 
 def error_json(error: LaunchError, code: int | None = None) -> dict[str, Any]:
-    """An error as the one object that `--json` puts on stderr; `code` is the exit code of a command other than `run`."""
+    """Return an error as the object that `--json` puts on stderr; `code` if the command is not `run`."""
     notices = error_notices(error)
     return {
         "schema_version": 1,

@@ -31,7 +31,10 @@ def bridge(
     actual: Snapshot,
     changes: tuple[Change, ...],
 ) -> Effect[Settlement]:
-    """Give every change its outcome (spec/50); total: one file's failure never stops the others. `settings` None: recovery."""
+    """Give every change its outcome (spec/50); one file's failure never stops the others.
+
+    `settings` None: recovery.
+    """
 
     def settle() -> Outcome[Settlement]:
         context = bridge_context(using.durable, record, baseline, actual)

@@ -23,7 +23,7 @@ Told = tuple[Notice, ...]
 
 
 def cleanup(runs: Runs, prepared: Prepared, occupied: OpenRun, outcome: Outcome[Settled]) -> Effect[Report]:
-    """Always succeeds: what could not be removed or saved is a notice, and never replaces the first error (spec/50).
+    """Clean up. What could not be removed or saved is a notice, and never replaces the first error.
 
     A run that was retained, or holds what could not be saved, stays, with its journal saying so. One that was to be settled
     and could not be (a second signal, a bug) stays as it is for recovery. Everything else is removed and forgotten.
@@ -46,7 +46,7 @@ def cleanup(runs: Runs, prepared: Prepared, occupied: OpenRun, outcome: Outcome[
 
 
 def finish_removal(runs: Runs, record: Record) -> Told:
-    """Remove a run directory that holds nothing of worth, and forget its journal, unless something is left for a later try."""
+    """Remove a run directory, and its journal unless something is left for a later try."""
     told = _tell(lambda: runs.remove(record.root, record.device, record.inode), record)
     return told or _tell(lambda: _forget(runs, record), record)
 

@@ -26,7 +26,7 @@ Difference = tuple[bytes, Row | None, Row | None]
 
 
 def diff(record: Record, baseline: Snapshot, actual: Snapshot) -> Outcome[tuple[Change, ...]]:
-    """Every change in the projection, and every linked file whose durable bytes changed, sorted by raw path (spec/50).
+    """Return every change in the projection and behind its links, sorted by raw path (spec/50).
 
     An added or deleted directory is named only where nothing below it is: its content tells the rest.
     """
@@ -90,7 +90,7 @@ def change_kind(old: Row | None, new: Row | None) -> ChangeKind:
 
 
 def policy(ground: Owner, kind: ChangeKind, new: Row | None) -> ChangeOutcome:
-    """What the strategy does to a change, before the bridge has tried it: what cannot be carried over is discarded."""
+    """Return what the strategy does to a change, before the bridge has tried it."""
     if ground.strategy == "discard":
         return "discarded"
     if new is not None and new.tag == "u":

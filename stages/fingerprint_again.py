@@ -22,7 +22,7 @@ from outfitter.run.ownership import PathIndex, index_paths, owner_of
 
 
 def fingerprint_again(trees: Trees, durable: Durable, record: Record, baseline: Snapshot) -> Effect[Snapshot]:
-    """The projection after the harness ended, and the durable files as they are now; unchanged files are not read.
+    """Take the projection after the harness ended, and the durable files as they are now.
 
     Of what changed, only files are read that a rule may copy, and those of the size they had. A durable file that nobody can look at now has a row tagged `u`; a projection that is gone is an empty one. Errors:
     `EffectFailed` where the projection is there and cannot be listed.
@@ -50,7 +50,7 @@ def _carried(record: Record) -> Callable[[bytes], bool]:
 
 
 def _durable_now(trees: Trees, durable: Durable, record: Record, before: Sequence[Row]) -> Rows:
-    """The rows of every durable counterpart that exists now: those there were, and files that appeared since.
+    """Return rows of every durable counterpart now: those there were, and files that appeared since.
 
     Whole directories are looked at at once, for there may be a hundred thousand files; links are followed one by one.
     """
@@ -95,12 +95,12 @@ def _name(row: Row) -> bytes:
 
 
 def _wanted(state: State) -> bool:
-    """Whether a durable file counts although it was absent at launch: where something may be written to it, or over it."""
+    """Return whether a durable file that was absent at launch counts: it may be written by now."""
     return bool(state.durable) and not state.key.endswith("/") and state.handling != "discard"
 
 
 def _tree_of(held: PathIndex, path: str) -> tuple[str, str]:
-    """The durable directory that a path was seeded from and the prefix that stands for it; ("", "") for a file on its own.
+    """Return the durable directory that a path was seeded from, and its prefix; ("", "") for a file.
 
     Sessions are seeded one project at a time, and that project's directory may itself be a link.
     """

@@ -43,7 +43,7 @@ def gather_facts(
     settings: Settings,
     request: Request,
 ) -> Effect[LaunchSite]:
-    """Find the harness's program, its native directory, the files its adapter wants, and a place for the run.
+    """Find the harness's program, its native directory, the facts its adapter wants, and a run directory.
 
     The program is looked up, and asked, with the PATH of the user's own environment, whatever an agent sets for the child.
     Errors: `HarnessUnavailable` before anything is made; `EffectFailed` where a native file cannot be read.
@@ -72,7 +72,7 @@ def gather_facts(
 
 
 def _further(sources: Sources, adapter: Adapter, request: Request, settings: Settings, facts: Facts) -> Facts:
-    """Ask the adapter what else it wants until that is nothing new: what one answer shows may lead to another question."""
+    """Ask the adapter what else it wants until that is nothing new."""
     for _ in range(ROUNDS):
         asked = adapter.more_facts(request, settings, facts)
         more = _find_out(sources, facts, asked)
@@ -83,7 +83,7 @@ def _further(sources: Sources, adapter: Adapter, request: Request, settings: Set
 
 
 def _find_out(sources: Sources, facts: Facts, asked: FactsRequest) -> Facts | None:
-    """The facts with what is wanted and not yet known; None where all of it is. A file that cannot be read is said, not raised."""
+    """Return the facts with what is wanted and not known yet; None if all of it is known."""
     files: dict[str, bytes | None] = {}
     unreadable: dict[str, str] = {}
     for path in asked.files:
@@ -117,7 +117,7 @@ def _names(sources: Sources, path: str) -> tuple[str, ...]:
 
 
 def native_directory(sources: Sources, adapter: Adapter, ambient: Ambient) -> str:
-    """The user's own directory variable, looked through where it holds a projection of ours (spec/50, spec/95 RUN-12).
+    """Return the harness's own directory, looking through a projection of ours (spec/50).
 
     One that names a projection which is gone, as a terminal keeps it that a finished run had opened, counts as not set.
     """

@@ -97,7 +97,7 @@ class _Loading(NamedTuple):
         return evolve(layers, trees=in_place.at_rank(layers.trees, natives))
 
     def has_native(self) -> bool:
-        """Return whether another tool's directory exists at all, which is asked before its translation is loaded."""
+        """Return whether another tool's directory exists; asked before its translation is imported."""
         names = {*self.names(self.files.project_root), *self.names(self.request.ambient.home)}
         return not names.isdisjoint(NATIVE)
 

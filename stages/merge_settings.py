@@ -37,7 +37,7 @@ SILENT_KEYS = ("$schema",)
 
 
 def merge_settings(files: SettingsFiles) -> Outcome[Settings]:
-    """Merge all scopes (spec/20). Keys that a scope may not set, and unknown keys, are left out with a notice.
+    """Merge all scopes (spec/20); keys that do not count, and unknown ones, are left out with a notice.
 
     Types were checked where each file was read. Errors: `SettingsInvalid` with every problem of every file.
     """

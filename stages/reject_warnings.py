@@ -16,7 +16,7 @@ from outfitter.railway import Outcome
 
 
 def reject_warnings(prepared: Prepared) -> Outcome[Prepared]:
-    """Gather the notices of every stage, in order and once; under `--strict` a warning among them ends the launch (122)."""
+    """Gather the notices of every stage; under `--strict` a warning among them ends the launch (122)."""
     parts = (prepared.settings, prepared.site, prepared.plan.strategies, prepared.composition, prepared.plan)
     notices = tuple(dict.fromkeys(notice for part in parts for notice in part.notices))
     warnings = tuple(notice for notice in notices if notice.level == "warning")

@@ -1,4 +1,4 @@
-"""The harness-neutral composition of one agent (spec/30): what `compose` gives and every adapter reads."""
+"""The harness-neutral composition of one agent (spec/30), which every adapter reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FragmentKind = Literal["system", "context", "append", "body", "run"]
 
 
 class Fragment(NamedTuple):
-    """A piece of the identity. `path` is where it came from, `agent` who declared it, `trusted` False for `repo_file` content."""
+    """A piece of the identity, from `path`, declared by `agent`; `repo_file` content is not `trusted`."""
 
     kind: FragmentKind
     content: str
@@ -25,7 +25,7 @@ class Fragment(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A file or directory to be copied into a skill: `source` is absolute and physical, `path` where it lands inside the skill."""
+    """A file or directory to copy into a skill: from `source` (physical) to `path` inside the skill."""
 
     source: str
     path: str
@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 
 class Skill(NamedTuple):
-    """A selected skill: `source` is its own directory (absolute); `manifest` the text of SKILL.md as it must be projected.
+    """A selected skill: its directory (absolute), and the text of SKILL.md as it must be projected.
 
     `id` is the flat name it is projected under; `extras` are the references, scripts and assets its front matter adds.
     `files` are the paths inside `source` that travel with it (SKILL.md itself aside), sorted.
@@ -67,7 +67,7 @@ class Knowledge(NamedTuple):
 
 
 class Server(NamedTuple):
-    """A selected MCP server in the one normal form of spec/15 V20: `type` is stdio, http or sse; `definition` keeps unknown keys."""
+    """A selected MCP server in normal form: `type` stdio, http or sse; unknown keys are kept."""
 
     id: str
     definition: Mapping[str, Any]
@@ -95,14 +95,14 @@ class ModelTarget(NamedTuple):
 
 
 class Tools(NamedTuple):
-    """Tool limits in the words the tree used. `allow` None: no allow list was written; () : no tools at all."""
+    """Tool limits as the tree spells them. `allow` None: no allow list; (): no tools at all."""
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
 
 
 class Controls(NamedTuple):
-    """`controls` after inheritance, the generic block and each harness's own, resolved per harness by the adapter."""
+    """`controls` after inheritance; the adapter resolves them for its harness."""
 
     environment: Mapping[str, str] = {}
     args: tuple[str, ...] = ()
@@ -130,7 +130,10 @@ class Subagent(NamedTuple):
 
 
 class JobRoot(NamedTuple):
-    """A DeepWork jobs directory (absolute): `always` for an agent's own, by `names` for a layer's shared one (006.3.13 to 15). `held` are all jobs in it."""
+    """A DeepWork jobs directory (absolute), with all jobs that it holds (006.3.13 to 15).
+
+    `names` are the jobs wanted of a layer's shared directory; () for an agent's own.
+    """
 
     path: str
     layer: str
@@ -140,7 +143,7 @@ class JobRoot(NamedTuple):
 
 
 class Overlay(NamedTuple):
-    """One file of an agent's native Pi overlay, lowest precedence first: `source` absolute, `path` inside Pi's directory."""
+    """One file of an agent's native Pi overlay: from `source` (absolute) to `path` in Pi's directory."""
 
     source: str
     path: str
@@ -150,7 +153,7 @@ class Overlay(NamedTuple):
 
 
 class VisibleSkill(NamedTuple):
-    """A skill of the home's or the project's tree that a harness may read by itself, selected or not (spec/15 V3)."""
+    """A skill of the home or the project that a harness may read by itself, selected or not."""
 
     id: str
     manifest_path: str
@@ -161,7 +164,7 @@ class VisibleSkill(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Composition(Value):
-    """One agent, composed: same inputs, same value. `digest` (BLAKE3 hex) covers what reaches a harness, not where it came from.
+    """One agent, composed. `digest` (BLAKE3 hex) covers what reaches a harness, not where it came from.
 
     `foreign_hosts` names, by provider, a host that a layer other than the home's chose and that the home does not trust: it gets
     no stored login.

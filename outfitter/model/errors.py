@@ -1,4 +1,4 @@
-"""The closed set of things that can go wrong, each with its exit code (spec/80). Bugs are exceptions, not members."""
+"""The closed set of errors, each with its exit code (spec/80). Bugs are exceptions, not members."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CompositionFailed(NamedTuple):
 
 
 class PolicyRefused(NamedTuple):
-    """Refused before launch: a strategy that is not allowed, an undeclared path, or what `--strict` made fatal."""
+    """Refused before launch: a strategy, an undeclared path, or what `--strict` made fatal."""
 
     problems: tuple[Problem, ...]
     notices: tuple[Notice, ...] = ()
@@ -51,7 +51,7 @@ class HarnessUnavailable(NamedTuple):
 
 
 class EffectFailed(NamedTuple):
-    """An effect on the machine failed: what was being done, on which path, and why (`reason` is the system's words)."""
+    """An effect on the machine failed: the operation, its path, and the system's reason."""
 
     operation: str
     path: str

@@ -21,7 +21,9 @@ DocumentForm = Literal["yaml", "settings", "json", "markdown", "text"]
 
 @frozen(eq=False, repr=False)
 class Document(Value):
-    """One file, parsed where it was read. `value` is JSON-like; for `markdown` it is the front matter (None without one) and `body` the rest.
+    """One file, parsed.
+
+    `value` is JSON-like; for `markdown` it is the front matter (None without one) and `body` the rest.
 
     `text` is the whole file as decoded (byte-order mark removed, line ends as they are) for `markdown` and `text`, "" for the others.
     `problems` are what is wrong with it; a document with problems may still carry a usable value (spec/15, V13).
@@ -37,7 +39,9 @@ class Document(Value):
 
 
 class Entry(NamedTuple):
-    """A name in a layer's listing: where it is (relative to the layer's root, `/` between parts), what it is after links, and where it leads.
+    """A name in a layer's listing, by its path relative to the layer's root.
+
+    `kind` is what it is once symlinks are followed.
 
     `target` is the physical path, or a broken link's own text; `link` whether it is one; `unreadable` a directory whose names could not be read.
     """
@@ -52,7 +56,9 @@ class Entry(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Layer(Value):
-    """One tree in order of precedence. `root` is the tree itself (`…/.agents`), `boundary` what its links may not leave ("" = anywhere).
+    """One tree in order of precedence.
+
+    `root` is the tree itself (`…/.agents`), `boundary` the directory that its symlinks may not leave ("" for none).
 
     `entries` holds the listing a launch needs; `documents` the parsed files by path relative to `root`
     (one that was needed as plain text has a marked key of its own).
@@ -78,7 +84,7 @@ class Layer(Value):
 
 @frozen(eq=False, repr=False)
 class Layers(Value):
-    """The trees read for one request, highest precedence first, and the files that a composition needs of them.
+    """The trees read for one request, highest precedence first, and what a composition needs of them.
 
     What is wrong with a tree is in its documents. `digests` are BLAKE3 (hex) of files that a composition copies, `contents`
     the bytes of those it carries, by physical path; `present` says which paths exist.

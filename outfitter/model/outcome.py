@@ -1,4 +1,4 @@
-"""What came of a run: trees before and after, changes, decisions, and the report at the end (spec/50, spec/60)."""
+"""What came of a run: trees before and after, changes, and their settlement (spec/50, spec/60)."""
 
 import sys
 import typing
@@ -38,7 +38,7 @@ def path_text(path: bytes) -> str:
 
 
 class Identity(typing.NamedTuple):
-    """Where a file's bytes were last seen: if all of it is unchanged and not racy, the bytes are (spec/60)."""
+    """A file's identity: if it is unchanged and not racy, so are the file's bytes (spec/60)."""
 
     device: int
     inode: int
@@ -47,7 +47,9 @@ class Identity(typing.NamedTuple):
 
 
 class Row(typing.NamedTuple):
-    """One entry of a fingerprinted tree: raw relative path, tag of spec/60 (`f x l d o u`), digest, size in bytes, permission bits.
+    """One entry of a fingerprinted tree, by its raw relative path.
+
+    `tag` is one of `f x l d o u` (spec/60); `size` is in bytes, `mode` the permission bits.
 
     `note` is "" or what the reader must know: `unstable`, or for `u` the errno's name; for `l` the raw target is in `target`.
     """
@@ -64,7 +66,7 @@ class Row(typing.NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Tree(Value):
-    """A directory's fingerprint: rows sorted by path's raw components as `path` bytes, the root digest, and when it was taken (ns)."""
+    """A directory's fingerprint: rows sorted by raw path, the root digest, and when it was taken (ns)."""
 
     rows: Sequence[Row]
     digest: bytes
@@ -76,7 +78,7 @@ class Tree(Value):
 
 @frozen(eq=False, repr=False)
 class Snapshot(Value):
-    """A projection at one moment, and the durable counterparts of its linked, seeded and copied files at the same moment.
+    """A projection and the durable counterparts of its files at one moment.
 
     The one taken before the harness starts is the baseline, the one after it ended the actual state. `durable` rows carry the
     projection-relative path, and the size, digest, permission bits and identity of the durable file (its final target);
@@ -88,7 +90,7 @@ class Snapshot(Value):
 
 
 class Change(NamedTuple):
-    """One difference between baseline and projection (spec/50, "After the harness exits"). `path` is projection-relative, surrogateescaped."""
+    """One difference between baseline and projection (spec/50); `path` is projection-relative."""
 
     path: str
     change: ChangeKind
@@ -109,7 +111,7 @@ class ChildExit(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """What diff and bridge made of the run: every change with its final outcome, what to tell, and whether all could be saved.
+    """Every change of a run with its final outcome, what to say, and whether all could be saved.
 
     `entries` and `unreadable` count the actual tree's rows, `final_digest` is its fingerprint in hex. `place` is where the run
     directory is, if it was moved to a place that is known.

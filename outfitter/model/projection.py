@@ -1,4 +1,4 @@
-"""How a composition reaches one harness: the plan an adapter makes, and the record that outlives the launcher (spec/40, spec/50)."""
+"""The plan that an adapter makes, and the record that outlives the launcher (spec/40, spec/50)."""
 
 from __future__ import annotations
 
@@ -38,14 +38,17 @@ class Copied(NamedTuple):
 
 
 class Seed(NamedTuple):
-    """Durable state copied in before launch. `path` ends with `/` for a whole tree (regular files, mtimes kept, missing is fine)."""
+    """Durable state copied in before launch.
+
+    `path` ends with `/` for a whole tree: its regular files, mtimes kept; a missing one is fine.
+    """
 
     source: str
     path: str
 
 
 class Bridge(NamedTuple):
-    """State that is merged back by a rule of its own (spec/50), as data, so that recovery can carry it out without the adapter.
+    """State that is merged back by a rule of its own (spec/50), as data: recovery has no adapter.
 
     `credentials`: the whole file `path`, three-way, usable JSON only. `member`: one top-level `member` of the JSON file `path`
     edited in place in `durable`; `seeded` is the BLAKE3 hex of that member's canonical JSON at seed time, "" where it was absent.
@@ -65,7 +68,7 @@ class Bridge(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class LaunchPlan(Value):
-    """The command as it will be run: absolute executable, arguments after argv[0], and the environment's changes."""
+    """The command to run: absolute executable, arguments after argv[0], changes of the environment."""
 
     executable: str
     arguments: tuple[str, ...]
@@ -100,7 +103,7 @@ class Facts(Value):
 
 @frozen(eq=False, repr=False)
 class ProjectionPlan(Value):
-    """Everything the `project` stage carries out, and the launch that follows. Pure data: made by an adapter, printed by `--dry-run`."""
+    """Everything that `project` carries out, and the launch that follows; `--dry-run` prints it."""
 
     harness: str
     generated: tuple[Generated, ...]
@@ -116,7 +119,7 @@ class ProjectionPlan(Value):
 
 
 class LaunchSite(NamedTuple):
-    """Where a launch will happen: a run id, a run directory that does not exist yet, and the facts gathered for it."""
+    """Where a launch will happen: a run id, a run directory to be made, and the facts gathered."""
 
     run_id: str
     root: str
@@ -148,7 +151,7 @@ class Prepared(Value):
 
 
 class State(NamedTuple):
-    """One declared path as this run materializes it. `handling` is the strategy, or `bridge`; `generated` paths are one-run.
+    """One declared path as this run makes it; `handling` is the strategy, or `bridge`.
 
     `durable` is the absolute native place ("" for none), `scope`/`origin` the settings scope and file that decided (for `always`),
     `form` whether a plain key or the harness's block did; `allowed` the strategies its declaration allows. `scratch` paths are
@@ -173,7 +176,7 @@ Phase = Literal["preparing", "started", "settled", "unsaved", "retained"]
 
 @frozen(eq=False, repr=False)
 class Record(Value):
-    """The journal of a run: all that diff, bridge and recovery need, without settings, tree or adapter (spec/50).
+    """The journal of a run: all that diff, bridge and recovery need (spec/50).
 
     `generated` holds projection-relative paths Outfitter wrote (files). `root` with `device` and `inode` names the run directory.
     `native` is the harness's own directory, which a launch inside this one looks through to.
@@ -213,7 +216,7 @@ class Record(Value):
 
 
 class Projected(NamedTuple):
-    """A projection as made: rows of everything we wrote into it (projection-relative), and the durable side's at that moment."""
+    """A projection as made: rows of all that we wrote into it, and of the durable files at that moment."""
 
     record: Record
     rows: Sequence[Row]
@@ -242,7 +245,7 @@ class Settled(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Report(Value):
-    """The end of a launch whose run directory was opened: how it ended, what became of every write, and what to tell.
+    """The end of a launch: how it ended, what became of every write, and what to say.
 
     `notices` are those of cleaning up; the ones of preparing stand in `prepared`, those of settling in `settlement`.
     """

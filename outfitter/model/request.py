@@ -1,4 +1,4 @@
-"""What one launch was asked to do, where it stands, and how it speaks: requests, ambient facts, notices."""
+"""What a launch was asked to do, the machine as it finds it, and how it speaks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def resolved(path: str, home: str, base: str) -> str:
 
 @frozen(eq=False, repr=False)
 class Ambient(Value):
-    """The machine as this launch sees it; read once at the edge, so that everything after is a function of it.
+    """The machine as this launch sees it; read once, so that everything after is a function of it.
 
     All paths are absolute `str` (surrogateescape for names that are not UTF-8). `cwd` and `temp_root` are physical
     (links resolved). `now_ns` is the wall clock at the start, in nanoseconds. `umask` is the one that the harness gets back.

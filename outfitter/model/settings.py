@@ -30,7 +30,10 @@ class Origin(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Scope(Value):
-    """One settings file as read: its values and where each key stands. `path` is the file, `directory` resolves its relative paths."""
+    """One settings file as read: its values, and the position of each key.
+
+    Relative paths in it are relative to `directory`.
+    """
 
     kind: ScopeKind
     path: str
@@ -55,7 +58,7 @@ class SettingsFiles(NamedTuple):
 
 @frozen(eq=False, repr=False)
 class Settings(Value):
-    """The merge of all scopes (spec/20): JSON-like `values`, the winning origin of every leaf, and what each leaf overrode."""
+    """The merge of all scopes (spec/20): values, the origin of every leaf, and what each leaf overrode."""
 
     values: Mapping[str, Any]
     origins: Mapping[KeyPath, Origin]
@@ -65,7 +68,7 @@ class Settings(Value):
 
 
 class StatePath(NamedTuple):
-    """A path that an adapter declares its harness may write (seed 000); a trailing slash is a directory and all in it.
+    """A path that an adapter declares its harness may write; a trailing slash means a whole directory.
 
     `native` is the absolute durable place behind `symlink`, or None where there is none (scratch).
     `scratch` marks the harness's known scratch, which plain settings keys do not reach (spec/20).

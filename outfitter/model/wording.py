@@ -1,4 +1,4 @@
-"""How messages word counts, long lists and slips of the pen. Pure; imported where there is something to say."""
+"""How messages word counts, long lists and typos."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ SHOWN = 8
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """A number and what it counts: "1 file", "2 files"; `many` is the plural where it is not `one` with an s."""
+    """Return a number and what it counts: "1 file", "2 files"; `many` is an irregular plural."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 

@@ -1,4 +1,4 @@
-"""Merging settings scopes: per key the highest scope wins, and every leaf remembers who set it and whom it overrode (spec/20). Pure.
+"""Merge settings scopes: for each key the highest scope wins, and every leaf keeps its origins.
 
 The merge is a monoid. A mapping over a non-mapping is closed: what stands below that non-mapping is hidden by it, although
 it was itself overridden. Without that, the order in which scopes are joined would change the result.
@@ -16,7 +16,7 @@ from outfitter.model.value import NamedTuple
 
 
 class Leaf(NamedTuple):
-    """A scalar or a list (lists replace), with its origin; `overridden` are the same leaf's losers, highest first."""
+    """A scalar or a list (lists replace), with its origin and those it overrode, highest first."""
 
     value: Any
     origin: Origin

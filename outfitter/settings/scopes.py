@@ -1,4 +1,4 @@
-"""Where a request stands: its settings files and the roots of its trees, in order of precedence (spec/10, spec/20)."""
+"""A request's settings files and the roots of its trees, in order of precedence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OUR_KEYS = (
 
 
 class Root(NamedTuple):
-    """One tree's root: its kind, what people call it, its directory, and what its links may not leave ("" = anywhere)."""
+    """One tree's root; its symlinks may not leave `boundary` ("" for no boundary)."""
 
     kind: LayerKind
     label: str
@@ -47,7 +47,7 @@ class Roots(NamedTuple):
 
 
 def local_scopes(sources: Sources, request: Request) -> SettingsFiles:
-    """The project's and the home's settings files. One that exists but cannot be read is a problem, never absent (spec/95 YML-15)."""
+    """Read the project's and the home's settings files; one that cannot be read is a problem."""
     home = posixpath.join(request.ambient.home, ".agents")
     root, boundary, notices = sources.project_root(request.ambient.cwd, request.ambient.home)
     tree = posixpath.join(root, ".agents")
@@ -142,7 +142,7 @@ def with_remotes(
 
 
 def _deciding(scopes: Iterable[Scope], key: str) -> tuple[Any, Origin]:
-    """Return a top-level key's value in the highest scope that sets it, and its origin; (None, …) if none does."""
+    """Return a top-level key's value in the highest scope that sets it, and its origin."""
     for scope in scopes:
         if scope.values.get(key) is not None:
             return scope.values[key], Origin(scope.kind, scope.path, scope.positions.get((key,), Position()))

@@ -1,4 +1,4 @@
-"""The entries of `state_persistence` as one harness sees them: which one decides a path, and what is wrong with them (spec/20, spec/50). Pure."""
+"""The entries of `state_persistence` as one harness sees them (spec/20, spec/50)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BY_DEFAULT = Origin("default")
 
 
 class Entry(NamedTuple):
-    """One setting. `path` is its key path in the settings, `rank` its scope's place in the order (0 is highest)."""
+    """One setting: `path` is its key path, `rank` its scope's place in the order (0 is highest)."""
 
     path: KeyPath
     value: Any
@@ -60,7 +60,7 @@ def entries(settings: Settings, harness: str) -> Entries:
 
 
 def resolution(path: StatePath, found: Entries) -> Resolution:
-    """The strategy of one declared path: the higher scope's entry, in one scope the harness's block, else the default."""
+    """Return the strategy of one declared path: the higher scope's entry, else the default."""
     own, plain = found.own.get(path.key), _reaching(path, found)
     if own is not None and (plain is None or own.rank <= plain.rank):
         return Resolution(path, own.value, own.origin, "harness")
@@ -70,7 +70,7 @@ def resolution(path: StatePath, found: Entries) -> Resolution:
 
 
 def problems(found: Entries, harness: str, known: tuple[StatePath, ...]) -> tuple[Problem, ...]:
-    """Every entry that must not be launched with, in the order of files and lines. `known` are the harness's own paths."""
+    """Return every entry that refuses a launch, in order of files; `known` are the harness's paths."""
     if not (found.plain or found.own or found.others):
         return ()
     wrong = (*_misdirected(found, harness, known), *_disallowed(found, known), *_unread(found, known))
@@ -111,7 +111,7 @@ def _unread(found: Entries, known: tuple[StatePath, ...]) -> Iterator[Problem]:
 
 
 def _reaching(path: StatePath, found: Entries) -> Entry | None:
-    """The plain entry of a path. A harness's known scratch is reached by one only where no table declares that key (spec/20)."""
+    """Return the plain entry of a path; known scratch has one only if no table declares its key."""
     entry = found.plain.get(path.key)
     if entry is None or not path.scratch:
         return entry
@@ -176,5 +176,5 @@ def _declared_by(names: Iterable[str]) -> frozenset[str]:
 
 @cache
 def _paths(name: str) -> tuple[StatePath, ...]:
-    """A harness's declared paths; imports its adapter, so it is asked only for a key that the selected one does not settle."""
+    """Return a harness's declared paths; imports its adapter, so it is asked for last."""
     return adapter(name).declared
