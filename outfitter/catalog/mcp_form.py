@@ -1,7 +1,8 @@
 """One MCP server as its author wrote it, in the one normal form (spec/15 V20 to V26). Pure."""
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 # Spellings of one key, in the order in which they count.
@@ -12,6 +13,8 @@ _HTTP = frozenset(("http", "streamable-http", "streamablehttp", "http-stream", "
 TYPES = ("stdio", "http", "sse")
 _OFF = frozenset(("false", "no", "off", "0"))
 _ON = frozenset(("true", "yes", "on", "1"))
+# No number of milliseconds that makes sense has as many digits.
+_LONGEST_NUMBER = 16
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "fish", "ksh"))
 
 _NAMED = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
@@ -55,7 +58,8 @@ def normal_form(raw: Any) -> Form:
     fault = _misshapen(raw)
     if fault:
         return Form({}, fault=fault)
-    plain = {key: _renamed(value) for key, value in raw.items() if value is not None}
+    shaped, misshapen = _optional(raw)
+    plain = {key: _renamed(value) for key, value in shaped.items() if value is not None}
     address = next((plain[name] for name in _ADDRESSES if plain.get(name)), None)
     dialect = _dialect(plain, address)
     if dialect not in TYPES:
@@ -68,7 +72,10 @@ def normal_form(raw: Any) -> Form:
     definition = {"type": dialect, **rest} if needed == "command" else {"type": dialect, "url": address, **rest}
     both = (FormRemark("url" if needed == "command" else "command", f"is left out: {needed} is used"),)
     twice = both if address and plain.get("command") else ()
-    return Form(definition, remarks=(*twice, *_secrets(definition), *_bare_references(definition)))
+    return Form(
+        definition,
+        remarks=(*misshapen, *twice, *_command_line(definition), *_secrets(definition), *_bare_references(definition)),
+    )
 
 
 def is_off(raw: Mapping[str, Any]) -> bool:
@@ -95,9 +102,11 @@ def _dialect(plain: Mapping[str, Any], address: Any) -> str:
     written = next((_word(plain[name]) for name in _DIALECTS if plain.get(name)), "")
     if written in _HTTP:
         return "http"
-    if written:
+    if written == "local":
+        return "stdio"
+    if written and written != "remote":
         return written
-    if plain.get("command"):
+    if plain.get("command") and written != "remote":
         return "stdio"
     path = re.split(r"[?#]", str(address or ""))[0].rstrip("/")
     return "sse" if path.endswith("/sse") else "http"
@@ -114,13 +123,65 @@ def _misshapen(raw: Mapping[str, Any]) -> str:
     for name in ("env", "headers"):
         block = raw.get(name)
         if block is not None and not _is_text_map(block):
-            return f"has a {name} that is not a mapping of text"
+            odd = (
+                [str(key) for key, value in block.items() if not isinstance(value, str)]
+                if isinstance(block, Mapping)
+                else []
+            )
+            return f"has a {name} that is not a mapping of text" + (f" ({', '.join(odd)})" if odd else "")
     for key, value in (raw.get("headers") or {}).items():
         if _BREAKS.search(key) or _BREAKS.search(value):
             return f"has a line break in header {key.split()[0] if key.split() else ''!r}"
     if not raw.get("command") and not any(raw.get(name) for name in _ADDRESSES):
         return "has neither command nor url"
     return ""
+
+
+def _optional(raw: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[FormRemark, ...]]:
+    """The definition without optional keys of the wrong kind, for which Claude Code would drop the whole server in silence.
+
+    A number or a switch that is written as text becomes what it means.
+    """
+    shaped = dict(raw)
+    remarks: list[FormRemark] = []
+    for name, (wanted, meaning) in _OPTIONAL.items():
+        value = raw.get(name)
+        if value is None:
+            continue
+        shaped[name] = meaning(value)
+        if shaped[name] is None:
+            remarks.append(FormRemark(name, f"is left out: it has to be {wanted}"))
+    return shaped, tuple(remarks)
+
+
+def _positive(value: Any) -> Any:
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+        value = int(value) if len(value) < _LONGEST_NUMBER else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf else None
+
+
+def _switch(value: Any) -> Any:
+    word = _word(value)
+    return True if word in _ON else False if word in _OFF else None
+
+
+# Optional keys of Claude Code: what each has to be, and its value if it can be understood, else None.
+_OPTIONAL: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "timeout": ("a number of milliseconds above 0", _positive),
+    "alwaysLoad": ("true or false", _switch),
+    "headersHelper": ("text, the command to run", lambda value: value if isinstance(value, str) and value else None),
+    "oauth": ("a mapping", lambda value: value if isinstance(value, Mapping) else None),
+}
+
+
+def _command_line(definition: Mapping[str, Any]) -> Iterator[FormRemark]:
+    """Yield a remark for a command that no harness can start: arguments in it, or a `~`, which nothing expands."""
+    command = str(definition.get("command", ""))
+    first, *rest = command.split() or [""]
+    if command.startswith("~"):
+        yield FormRemark("command", "begins with ~, which no harness expands; write ${HOME} or an absolute path")
+    elif rest and ("/" not in first or any(word.startswith("-") for word in rest)):
+        yield FormRemark("command", "holds arguments; no program has that name: put the arguments into `args`")
 
 
 def _is_text_map(block: Any) -> bool:

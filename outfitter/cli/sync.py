@@ -18,7 +18,7 @@ from outfitter.model.request import Notice
 from outfitter.model.settings import Settings
 from outfitter.railway import fold
 from outfitter.settings.scopes import cache_directory, label
-from outfitter.sync.checkouts import Synced, sync_one
+from outfitter.sync.checkouts import Synced, Wanted, sync_one
 from outfitter.sync.sources import checkout, inside, repository_of, uri_of
 
 SUMMARY = "Fetch remote settings and catalogs into the cache; no other command fetches any."
@@ -90,8 +90,7 @@ def _one(context: Context, settings: Settings, entry: Mapping[str, Any], check: 
     return sync_one(
         label(entry),
         place,
-        uri_of(repository),
-        "" if ref is None else str(ref),
+        Wanted(uri_of(repository), "" if ref is None else str(ref), str(entry.get("path") or "")),
         check,
         context.ambient.env,
         partial(_waiting, context),
@@ -143,9 +142,14 @@ def _tell(options: argparse.Namespace, context: Context, rows: list[Synced]) -> 
 def _line(row: Synced) -> str:
     detail = row.reason
     if row.status == "updated":
-        detail = f"{row.previous[:12] or 'nothing'} -> {row.commit[:12]}"
+        detail = f"{row.previous[:12] or 'nothing'} -> {row.commit[:12]}" + _less(row)
     elif row.status == "unchanged":
-        detail = row.commit[:12]
+        detail = row.commit[:12] + _less(row)
     elif row.status == "failed" and row.commit:
         detail = f"{row.reason}; {row.commit[:12]} stays in use"
     return f"{row.status:<10} {row.source}  {detail}".rstrip()
+
+
+def _less(row: Synced) -> str:
+    """What is missing in a checkout that can be used."""
+    return f"; {row.reason}" if row.reason else ""

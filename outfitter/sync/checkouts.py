@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +22,10 @@ KEPT_REVISIONS = 2
 
 
 class Synced(NamedTuple):
-    """The result for one source; `source` and `reason` never hold a credential."""
+    """The result for one source; `source` and `reason` never hold a credential.
+
+    `reason` says why it failed or was skipped, or what is missing in a checkout that can be used without it.
+    """
 
     source: str
     status: Status
@@ -32,18 +35,25 @@ class Synced(NamedTuple):
     reason: str = ""
 
 
+class Wanted(NamedTuple):
+    """What is asked of a remote: `ref` ("" for its default branch), and the `path` that is used ("" for all of it)."""
+
+    uri: str
+    ref: str
+    path: str = ""
+
+
 def sync_one(
     shown: str,
     folder: str,
-    uri: str,
-    ref: str,
+    wanted: Wanted,
     check: Callable[[str], str],
     env: Mapping[str, str],
     wait: Callable[[str], None],
     *,
     interactive: bool,
 ) -> Synced:
-    """Bring the source called `shown` up to date: `folder` (`<cache>/sources/<name>`) to `uri` at `ref`.
+    """Bring the source called `shown` up to date: `folder` (`<cache>/sources/<name>`) to what is wanted.
 
     `check` returns why a checkout cannot be used, or "". `wait` is called once if another sync holds the lock. If anything
     fails, the last good checkout stays.
@@ -51,35 +61,45 @@ def sync_one(
     try:
         make_cache(os.path.join(folder, "revisions"), os.path.dirname(os.path.dirname(folder)))
         with _locked(os.path.join(folder, "lock"), lambda: wait(shown)):
-            return _sync(folder, uri, ref, check, env, interactive)._replace(source=shown, ref=ref)
+            return _sync(folder, wanted, check, env, interactive)._replace(source=shown, ref=wanted.ref)
     except OSError as error:
-        return Synced(shown, "failed", ref, reason=f"{error.filename}: {os_error_text(error)}")
+        return Synced(shown, "failed", wanted.ref, reason=f"{error.filename}: {os_error_text(error)}")
 
 
 def state(folder: str) -> dict[str, Any]:
-    """Return `commit`, `ref` and `fetched_ns` of the current checkout; {} if there is none."""
+    """Return `commit`, `ref`, `parts` and `fetched_ns` of the current checkout; {} if there is none."""
     value, problem = read_document(os.path.join(folder, "state.json"))
     return value if not problem and isinstance(value, dict) and os.path.isdir(os.path.join(folder, "checkout")) else {}
 
 
 def _sync(
-    folder: str, uri: str, ref: str, check: Callable[[str], str], env: Mapping[str, str], interactive: bool
+    folder: str, wanted: Wanted, check: Callable[[str], str], env: Mapping[str, str], interactive: bool
 ) -> Synced:
-    previous = str(state(folder).get("commit", ""))
+    before = state(folder)
+    previous = str(before.get("commit", ""))
     fresh = os.path.join(folder, "revisions", f"new-{os.urandom(6).hex()}")
     try:
-        fetched = fetch(uri, ref, fresh, env, interactive=interactive)
+        fetched = fetch(wanted.uri, wanted.ref, fresh, env, path=wanted.path, interactive=interactive)
         problem = fetched.problem or check(fresh)
+        missing = fetched.parts.missing
         if problem:
-            return Synced("", "failed", commit=previous, previous=previous, reason=problem)
-        if fetched.commit == previous and _current(folder).startswith(previous[:12]):
-            _describe(folder, fetched.commit, ref)
-            return Synced("", "unchanged", commit=previous, previous=previous)
+            reason = f"{problem}; {missing}" if missing else problem
+            return Synced("", "failed", commit=previous, previous=previous, reason=reason)
+        kept = _parts(before)
+        if (
+            fetched.commit == previous
+            and _current(folder).startswith(previous[:12])
+            and kept.issuperset(fetched.parts.there)
+        ):
+            _describe(folder, fetched.commit, wanted.ref, sorted(kept))
+            # What could not be fetched now may be there from an earlier sync.
+            missing = missing if kept == set(fetched.parts.there) else ""
+            return Synced("", "unchanged", commit=previous, previous=previous, reason=missing)
         revision = os.path.join("revisions", f"{fetched.commit[:12]}-{os.urandom(4).hex()}")
         os.rename(fresh, os.path.join(folder, revision))
         _point(folder, revision)
-        _describe(folder, fetched.commit, ref)
-        return Synced("", "updated", commit=fetched.commit, previous=previous)
+        _describe(folder, fetched.commit, wanted.ref, fetched.parts.there)
+        return Synced("", "updated", commit=fetched.commit, previous=previous, reason=missing)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         _remove_old(folder)
@@ -91,8 +111,14 @@ def _point(folder: str, revision: str) -> None:
     os.rename(temporary, os.path.join(folder, "checkout"))
 
 
-def _describe(folder: str, commit: str, ref: str) -> None:
-    state = {"schema_version": 1, "commit": commit, "ref": ref, "fetched_ns": time.time_ns()}
+def _parts(described: Mapping[str, Any]) -> set[str]:
+    """What the current checkout holds besides its commit, by its description."""
+    parts = described.get("parts")
+    return {part for part in parts if isinstance(part, str)} if isinstance(parts, list) else set()
+
+
+def _describe(folder: str, commit: str, ref: str, parts: Sequence[str]) -> None:
+    state = {"schema_version": 1, "commit": commit, "ref": ref, "parts": list(parts), "fetched_ns": time.time_ns()}
     write_atomic(os.path.join(folder, "state.json"), json.dumps(state).encode())
 
 

@@ -9,22 +9,46 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from outfitter.sync.parts import Parts, complete, filter_failure
 from outfitter.syntax.address import hide_credentials
 
-# The GIT_* variables that pass: how to reach and trust a server. Hooks and rebases set the rest (GIT_DIR, GIT_WORK_TREE,
-# GIT_INDEX_FILE …) for their own repository, which would direct our commands at it.
-ALLOWED = (
-    "GIT_ASKPASS",
-    "GIT_PROXY_COMMAND",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH_VARIANT",
-    "GIT_HTTP_PROXY_AUTHMETHOD",
+# Variables that describe one repository, most of them listed by `git rev-parse --local-env-vars`. Hooks and rebases set them
+# for their own, which would direct our commands at it. All other variables are the user's, and pass.
+OF_A_REPOSITORY = frozenset(
+    (
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_ATTR_SOURCE",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DEFAULT_HASH",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INDEX_VERSION",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    )
 )
-ALLOWED_PREFIXES = ("GIT_SSL_", "GIT_CONFIG_")
+# How pathspecs are read: ours are written for the default.
+OF_PATHSPECS = re.compile(r"GIT_[A-Z]+_PATHSPECS")
+# The checkout has the bytes of the commit, whatever the user's own work trees have; only the catalog's attributes count.
 GUARDS = (
     "-c",
     "core.hooksPath=/dev/null",
+    "-c",
+    "core.autocrlf=false",
+    "-c",
+    "core.eol=lf",
+    "-c",
+    "core.attributesFile=/dev/null",
     "-c",
     "advice.detachedHead=false",
     "-c",
@@ -42,10 +66,11 @@ class Fetched(NamedTuple):
 
     commit: str
     problem: str = ""
+    parts: Parts = Parts()
 
 
-def fetch(uri: str, ref: str, target: str, env: Mapping[str, str], *, interactive: bool) -> Fetched:
-    """Check out `ref` of `uri` into the new directory `target`.
+def fetch(uri: str, ref: str, target: str, env: Mapping[str, str], *, path: str = "", interactive: bool) -> Fetched:
+    """Check out `ref` of `uri` into the new directory `target`, with the submodules at, in or above `path`.
 
     `ref` is a branch, tag or commit; "" means the default branch of the remote.
     """
@@ -73,20 +98,28 @@ def fetch(uri: str, ref: str, target: str, env: Mapping[str, str], *, interactiv
         return Fetched("", _reason(output))
     code, output = git("checkout", "--quiet", "--detach", start)
     if code:
-        return Fetched("", _reason(output))
+        return Fetched("", filter_failure(output) or _reason(output))
     code, output = git("rev-parse", "HEAD")
-    return Fetched(output.strip()) if code == 0 else Fetched("", _reason(output))
+    if code:
+        return Fetched("", _reason(output))
+    commit = output.strip()
+    if not uri.startswith(("file:", "/")):
+        # A catalog from elsewhere does not choose which of the user's own repositories are read.
+        git_env["GIT_ALLOW_PROTOCOL"] = ":".join(
+            name for name in git_env["GIT_ALLOW_PROTOCOL"].split(":") if name != "file"
+        )
+    return Fetched(commit, parts=complete(git, target, path, _reason))
 
 
 def _environment(env: Mapping[str, str], interactive: bool) -> dict[str, str]:
     kept = {
-        name: value
-        for name, value in env.items()
-        if not name.startswith("GIT_") or name in ALLOWED or name.startswith(ALLOWED_PREFIXES)
+        name: value for name, value in env.items() if name not in OF_A_REPOSITORY and not OF_PATHSPECS.fullmatch(name)
     }
     return {
         **kept,
         "LC_ALL": "C",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TEMPLATE_DIR": "",
         **({} if interactive else {"GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never"}),
     }
 

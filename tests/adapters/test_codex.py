@@ -202,6 +202,32 @@ def test_a_server_of_the_users_own_configuration_of_the_same_name_is_a_warning()
     assert overrides(plan)["mcp_servers.s.enabled"] is True
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [("url = 'http://x/'", {"command": "x"}), ("command = 'mine'", {"url": "http://x/", "type": "http"})],
+)
+def test_a_server_of_the_other_kind_under_the_same_id_is_left_out(theirs: str, ours: dict[str, str]) -> None:
+    """Codex would merge the two and end the launch: "url is not supported for stdio"."""
+    raw = f"[mcp_servers.s]\n{theirs}\n".encode()
+    plan = planned("codex", composed(servers=(server("s", **ours),)), files={"config.toml": raw})
+    assert [key for key in overrides(plan) if key.startswith("mcp_servers")] == []
+    assert "other kind" in said(plan, "mcp-omitted")[0]
+
+
+def test_the_users_keys_that_stay_in_a_merged_server_are_named() -> None:
+    raw = b"[mcp_servers.s]\ncommand = 'mine'\ncwd = '/'\nenabled_tools = ['a']\nenabled = false\n"
+    plan = planned("codex", composed(servers=(server("s", command="x"),)), files={"config.toml": raw})
+    assert "your cwd, enabled_tools stay in effect" in said(plan, "mcp-merged")[0]
+
+
+def test_keys_of_a_server_that_codex_has_nothing_for_are_named_in_one_warning() -> None:
+    entry = server("s", url="http://x/", type="http", oauth={"clientId": "c"}, headersHelper="/h", description="d")
+    plan = planned("codex", composed(servers=(entry,)))
+    (text,) = said(plan, "mcp-keys")
+    assert "oauth, headersHelper" in text
+    assert "description" not in text
+
+
 def test_mcp_calls_in_exec_need_an_approval_mode() -> None:
     """spec/40: say so rather than let them fail silently."""
     entry = server("s", command="x")

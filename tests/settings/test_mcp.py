@@ -93,6 +93,58 @@ def test_a_server_that_no_harness_could_take_is_left_out_by_name(definition):
     assert "/home/mcp.json:1" in notice.message
 
 
+@pytest.mark.parametrize(
+    ("key", "written", "kept"),
+    [
+        ("timeout", "30000", 30000),
+        ("timeout", 1.5, 1.5),
+        ("timeout", "30s", None),
+        ("timeout", 0, None),
+        ("timeout", True, None),
+        ("timeout", "9" * 5000, None),
+        ("alwaysLoad", "yes", True),
+        ("alwaysLoad", "maybe", None),
+        ("oauth", True, None),
+        ("oauth", {"clientId": "c"}, {"clientId": "c"}),
+        ("headersHelper", [], None),
+        ("headersHelper", "/bin/token", "/bin/token"),
+    ],
+)
+def test_an_optional_key_of_the_wrong_shape_does_not_take_the_server_with_it(key, written, kept):
+    definition, said = read({"command": "c", key: written})
+    assert definition == {"type": "stdio", "command": "c", **({key: kept} if kept is not None else {})}
+    assert [key in message for message in said] == ([] if kept is not None else [True])
+
+
+@pytest.mark.parametrize(
+    ("written", "dialect"),
+    [
+        ({"type": "local", "command": "c"}, "stdio"),
+        ({"type": "remote", "url": "https://x.example/mcp"}, "http"),
+        ({"type": "remote", "url": "https://x.example/sse"}, "sse"),
+    ],
+)
+def test_local_and_remote_are_types_by_what_they_hold(written, dialect):
+    assert read(written) == ({**written, "type": dialect}, [])
+
+
+@pytest.mark.parametrize("command", ["npx -y some-server", "python3 server.py", "/bin/x --flag", "~/bin/server"])
+def test_a_command_that_no_harness_can_start_is_a_warning(command):
+    definition, (said,) = read({"command": command})
+    assert definition == {"type": "stdio", "command": command}
+    assert "mcpServers.s.command" in said
+
+
+@pytest.mark.parametrize("command", ["npx", "/opt/My App/server", "${HOME}/bin/server", "./server"])
+def test_a_plain_command_is_none(command):
+    assert read({"command": command})[1] == []
+
+
+def test_a_number_in_a_mapping_of_text_is_named():
+    found = servers([layer(mcp_json={"mcpServers": {"s": {"command": "c", "env": {"PORT": 3000}}}})], ())
+    assert "(PORT)" in found.about["s"][0].message
+
+
 def test_both_an_address_and_a_command_is_said():
     definition, said = read({"command": "c", "url": "https://x.example"})
     assert definition == {"type": "stdio", "command": "c"}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import threading
 
@@ -293,6 +294,105 @@ def test_no_hook_of_a_catalog_and_no_variable_of_another_repository_acts(machine
     )
     assert code == 0
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["[core]\nautocrlf = true\n", "[core]\neol = crlf\nattributesFile = ~/attributes\n"],
+    ids=["autocrlf", "attributes"],
+)
+def test_a_catalog_has_its_own_bytes_whatever_the_users_line_ends_are(machine, catalog, settings):
+    machine.put(machine.home / ".gitconfig", settings)
+    machine.put(machine.home / "attributes", "* text eol=crlf\n")
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    assert sync(machine)[0] == 0
+    assert "version one" in checkout(machine, ".agents/agents/shared/agent.md")
+    assert "\r" not in checkout(machine, ".agents/agents/shared/agent.md")
+
+
+def checkout(machine, path):
+    (found,) = (machine.home / ".agents/cache/sources").glob(f"*/checkout/{path}")
+    return found.read_bytes().decode()
+
+
+def test_the_users_own_variables_reach_git_and_forbid_asking(machine, catalog):
+    """A wrapper writes down its environment; what another repository set for itself does not come through."""
+    real = shutil.which("git", path=GIT["PATH"])
+    machine.put(machine.bin / "git", f'#!/bin/sh\nenv >>"{machine.top}/seen"\nexec {real} "$@"\n', 0o755)
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    theirs = {
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "GIT_TRACE2_PARENT_NAME": "me",
+        "GIT_EDITOR": "ed",
+    }
+    code, _, _ = sync(machine, **theirs, GIT_PREFIX="x/", GIT_NAMESPACE="n", GIT_LITERAL_PATHSPECS="1")
+    assert code == 0
+    seen = (machine.top / "seen").read_text().splitlines()
+    assert {f"{name}={value}" for name, value in theirs.items()} <= set(seen)
+    assert not [line for line in seen if line.startswith(("GIT_PREFIX=", "GIT_NAMESPACE=n", "GIT_LITERAL"))]
+
+
+def with_submodule(catalog, tmp_path, at=".agents/skills/s"):
+    inner = Catalog(tmp_path / "inner")
+    inner.put("SKILL.md", "---\nname: s\ndescription: d\n---\nFROM A SUBMODULE\n")
+    catalog.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", inner.uri, at)
+    catalog.put(".agents/agents/cat/agent.md", "---\nname: cat\nskills: [s]\n---\nx\n")
+    return inner
+
+
+def test_a_submodule_is_fetched_and_holds_nothing_of_git(machine, catalog, tmp_path):
+    with_submodule(catalog, tmp_path)
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    code, (row,), _ = sync(machine)
+    assert (code, row["status"], row["reason"]) == (0, "updated", "")
+    assert "FROM A SUBMODULE" in checkout(machine, ".agents/skills/s/SKILL.md")
+    assert "was not found" not in machine.run("run", "cat").err
+    assert not list((machine.home / ".agents/cache/sources").glob("*/checkout/.agents/skills/s/.git"))
+    assert sync(machine)[1][0]["status"] == "unchanged"
+
+
+def test_a_submodule_that_cannot_be_fetched_is_named_and_comes_with_a_later_sync(machine, catalog, tmp_path):
+    inner = with_submodule(catalog, tmp_path)
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    inner.path.rename(tmp_path / "away")
+    code, (row,), _ = sync(machine)
+    assert (code, row["status"]) == (0, "updated")
+    assert row["reason"].startswith("submodule .agents/skills/s is missing: ")
+    assert "submodule .agents/skills/s is missing" in machine.run("sync").out
+    (tmp_path / "away").rename(inner.path)
+    assert [(row["status"], row["reason"]) for row in sync(machine)[1]] == [("updated", "")]
+    assert "FROM A SUBMODULE" in checkout(machine, ".agents/skills/s/SKILL.md")
+    inner.path.rename(tmp_path / "away")
+    assert [(row["status"], row["reason"]) for row in sync(machine)[1]] == [("unchanged", "")]
+
+
+def test_a_submodule_outside_the_used_path_is_not_fetched(machine, catalog, tmp_path):
+    with_submodule(catalog, tmp_path, at="site/theme").path.rename(tmp_path / "away")
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    assert [(row["status"], row["reason"]) for row in sync(machine)[1]] == [("updated", "")]
+
+
+def test_a_filter_that_cannot_run_is_named(machine, catalog):
+    machine.put(
+        machine.home / ".gitconfig", '[filter "lfs"]\nprocess = git-lfs-absent filter-process\nrequired = true\n'
+    )
+    catalog.put(".agents/skills/s/data.bin", "x")
+    catalog.put(".gitattributes", "*.bin filter=lfs\n")
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    code, (row,), _ = sync(machine)
+    assert (code, row["status"]) == (1, "failed")
+    assert "git-lfs-absent" in row["reason"]
+
+
+def test_content_that_is_only_a_pointer_is_named(machine, catalog):
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+    catalog.put(".agents/skills/s/data.bin", pointer)
+    catalog.put(".gitattributes", "*.bin filter=lfs\n")
+    sources(machine, {"uri": catalog.uri, "path": ".agents"})
+    code, (row,), _ = sync(machine)
+    assert (code, row["status"]) == (0, "updated")
+    assert row["reason"].startswith(".agents/skills/s/data.bin is only a Git LFS pointer")
 
 
 def test_two_syncs_at_once_are_safe(machine, catalog):

@@ -25,6 +25,9 @@ _OWN_KEYS = (
     "disabled_tools",
     "default_tools_approval_mode",
 )
+# What a definition may say besides that is no request to the harness, or that only steers another harness's own screen.
+_TAKEN = frozenset(("type", "command", "args", "env", "cwd", "url", "headers", "available_tools", *_OWN_KEYS))
+_REMARKS = frozenset(("name", "title", "description", "icon", "icons", "comment", "alwaysLoad", "exposure"))
 ADDITIVE = (
     "codex has no strict MCP isolation: the agent's MCP servers are additive to those of the user's own configuration"
 )
@@ -53,24 +56,29 @@ class Environment(NamedTuple):
 
 
 def server_overrides(
-    composition: Composition, lists: ToolLists, native_ids: frozenset[str], env: Mapping[str, str]
+    composition: Composition, lists: ToolLists, native: Mapping[str, Any], env: Mapping[str, str]
 ) -> Overrides:
     """Return the overrides for all selected servers.
 
-    `native_ids` are the servers in the user's own configuration; `env` is the environment of the child.
+    `native` are the servers in the user's own configuration, by id; `env` is the environment of the child.
     """
     level = "warning" if composition.servers else "notice"
     notices = [Notice("warning" if level == "warning" else "notice", "mcp-additive", ADDITIVE)]
     rows: list[Override] = []
     for server in composition.servers:
         found = _server(server, lists, env)
+        theirs = _keys(native.get(server.id))
+        ours = _set_keys(found.rows)
+        if found.rows and theirs and _other_kind(ours, theirs):
+            found = _left_out(
+                f"MCP server {server.id}",
+                f"your config.toml has one of that name of the other kind ({_kind(theirs)}), and codex would not start",
+                "rename one of the two",
+            )
         rows += found.rows
         notices += found.notices
-        if found.rows and server.id in native_ids:
-            message = (
-                f"MCP server {server.id}: codex merges it with the one of that name in your config.toml, key by key"
-            )
-            notices.append(Notice("warning", "mcp-merged", message))
+        if found.rows and server.id in native:
+            notices.append(_merged(server.id, sorted(theirs - ours - {"enabled"})))
             rows.append(Override(f"MCP server {server.id}", f"mcp_servers.{server.id}.enabled", True))
     return Overrides(tuple(rows), tuple(notices))
 
@@ -93,11 +101,43 @@ def _server(server: Server, lists: ToolLists, env: Mapping[str, str]) -> Overrid
     fields |= _limits(server, lists, fields)
     rows = tuple(Override(label, f"mcp_servers.{server.id}.{key}", value) for key, value in fields.items())
     bad = next((why for row in rows if (why := unwritable(row))), "")
-    return _left_out(label, bad) if bad else Overrides(rows, tuple(notices))
+    return _left_out(label, bad) if bad else Overrides(rows, (*notices, *_no_word(label, definition)))
 
 
-def _left_out(label: str, why: str) -> Overrides:
-    return Overrides((), (Notice("warning", "mcp-omitted", f"{label}: {why}; skipped"),))
+def _left_out(label: str, why: str, hint: str = "") -> Overrides:
+    return Overrides((), (Notice("warning", "mcp-omitted", f"{label}: {why}; skipped", hint),))
+
+
+def _keys(definition: object) -> frozenset[str]:
+    return frozenset(definition) if isinstance(definition, Mapping) else frozenset()
+
+
+def _set_keys(rows: tuple[Override, ...]) -> frozenset[str]:
+    """The keys of a server that overrides set; a bare server id holds no dot."""
+    return frozenset(row.key.split(".")[2] for row in rows)
+
+
+def _other_kind(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether the merged server would have both a command and an address, which Codex refuses."""
+    return {"command", "url"} <= ours | theirs
+
+
+def _kind(keys: frozenset[str]) -> str:
+    return "stdio" if "command" in keys else "http"
+
+
+def _merged(server: str, left: list[str]) -> Notice:
+    message = f"MCP server {server}: codex merges it with the one of that name in your config.toml, key by key"
+    return Notice("warning", "mcp-merged", f"{message}; your {', '.join(left)} stay in effect" if left else message)
+
+
+def _no_word(label: str, definition: Mapping[str, Any]) -> tuple[Notice, ...]:
+    """One warning for the keys of a server that Codex has nothing for."""
+    keys = [key for key, value in definition.items() if value is not None and key not in _TAKEN | _REMARKS]
+    if not keys:
+        return ()
+    hint = "codex has tool_timeout_sec and startup_timeout_sec, in seconds" if "timeout" in keys else ""
+    return (Notice("warning", "mcp-keys", f"{label}: codex has nothing for {', '.join(keys)}; skipped", hint),)
 
 
 def _limits(server: Server, lists: ToolLists, fields: Mapping[str, Any]) -> dict[str, Any]:

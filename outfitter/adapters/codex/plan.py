@@ -165,7 +165,7 @@ def _overrides(
                 who.overrides,
                 helpers.overrides,
                 skill_switches(composition, copies),
-                server_overrides(composition, limited.lists, _server_ids(native), environment),
+                server_overrides(composition, limited.lists, _own_servers(native), environment),
             )
         )
     )
@@ -240,9 +240,9 @@ def _native(facts: Facts) -> Mapping[str, Any]:
         return {}
 
 
-def _server_ids(native: Mapping[str, Any]) -> frozenset[str]:
+def _own_servers(native: Mapping[str, Any]) -> Mapping[str, Any]:
     servers = native.get("mcp_servers")
-    return frozenset(servers) if isinstance(servers, dict) else frozenset()
+    return servers if isinstance(servers, dict) else {}
 
 
 def no_state(_request: Request, _settings: Settings, _facts: Facts) -> tuple[()]:
