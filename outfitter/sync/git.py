@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from outfitter.sync.parts import Parts, complete, filter_failure
+from outfitter.sync.parts import CheckoutParts, complete, filter_failure
 from outfitter.syntax.address import hide_credentials
 
 # Variables that describe one repository, most of them listed by `git rev-parse --local-env-vars`. Hooks and rebases set them
@@ -66,7 +66,7 @@ class Fetched(NamedTuple):
 
     commit: str
     problem: str = ""
-    parts: Parts = Parts()
+    parts: CheckoutParts = CheckoutParts()
 
 
 def fetch(uri: str, ref: str, target: str, env: Mapping[str, str], *, path: str = "", interactive: bool) -> Fetched:

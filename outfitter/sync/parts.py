@@ -15,14 +15,14 @@ _SUBMODULE = "160000 "
 _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-class Parts(NamedTuple):
+class CheckoutParts(NamedTuple):
     """The submodules that are there (paths), and `LFS` for its content; `missing` names what is not there, "" for nothing."""
 
     there: tuple[str, ...] = ()
     missing: str = ""
 
 
-def complete(git: Git, target: str, path: str, reason: Callable[[str], str]) -> Parts:
+def complete(git: Git, target: str, path: str, reason: Callable[[str], str]) -> CheckoutParts:
     """Fetch the submodules of a checkout in `target` that are at, in or above `path`, and look for LFS pointers.
 
     A submodule that cannot be fetched does not make the rest unusable. `reason` makes one line of git's output.
@@ -44,7 +44,7 @@ def complete(git: Git, target: str, path: str, reason: Callable[[str], str]) -> 
         missing.append(f"{pointers[0]} is only a Git LFS pointer ({len(pointers)} in all): install and set up {LFS}")
     elif content:
         there.append(LFS)
-    return Parts(tuple(there), "; ".join(missing))
+    return CheckoutParts(tuple(there), "; ".join(missing))
 
 
 def filter_failure(output: str) -> str:
