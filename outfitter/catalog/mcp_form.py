@@ -138,9 +138,9 @@ def _misshapen(raw: Mapping[str, Any]) -> str:
 
 
 def _optional(raw: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[FormRemark, ...]]:
-    """The definition without optional keys of the wrong kind, for which Claude Code would drop the whole server in silence.
+    """Return the definition without optional keys of the wrong kind.
 
-    A number or a switch that is written as text becomes what it means.
+    Claude Code would drop the whole server for one, and say nothing. A number or a switch that is written as text becomes what it means.
     """
     shaped = dict(raw)
     remarks: list[FormRemark] = []
@@ -175,7 +175,10 @@ _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 def _command_line(definition: Mapping[str, Any]) -> Iterator[FormRemark]:
-    """Yield a remark for a command that no harness can start: arguments in it, or a `~`, which nothing expands."""
+    """Yield a remark for a command that no harness can start.
+
+    It holds arguments, or begins with a `~`, which nothing expands.
+    """
     command = str(definition.get("command", ""))
     first, *rest = command.split() or [""]
     if command.startswith("~"):

@@ -36,7 +36,10 @@ class Synced(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is asked of a remote: `ref` ("" for its default branch), and the `path` that is used ("" for all of it)."""
+    """What is asked of a remote.
+
+    `ref` is "" for its default branch; of the repository `path` is used, "" for all of it.
+    """
 
     uri: str
     ref: str

@@ -70,9 +70,9 @@ class Fetched(NamedTuple):
 
 
 def fetch(uri: str, ref: str, target: str, env: Mapping[str, str], *, path: str = "", interactive: bool) -> Fetched:
-    """Check out `ref` of `uri` into the new directory `target`, with the submodules at, in or above `path`.
+    """Check out `ref` of `uri` into the new directory `target`.
 
-    `ref` is a branch, tag or commit; "" means the default branch of the remote.
+    The submodules at, in or above `path` are fetched, too. `ref` is a branch, tag or commit; "" means the default branch of the remote.
     """
     if uri.startswith("-") or ref.startswith("-"):
         return Fetched("", "an address or a ref must not begin with a dash")

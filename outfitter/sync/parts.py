@@ -16,16 +16,19 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 class CheckoutParts(NamedTuple):
-    """The submodules that are there (paths), and `LFS` for its content; `missing` names what is not there, "" for nothing."""
+    """What a checkout holds besides its commit.
+
+    `there` are paths of submodules, and `LFS` for its content; `missing` names what is not there, "" for nothing.
+    """
 
     there: tuple[str, ...] = ()
     missing: str = ""
 
 
 def complete(git: Git, target: str, path: str, reason: Callable[[str], str]) -> CheckoutParts:
-    """Fetch the submodules of a checkout in `target` that are at, in or above `path`, and look for LFS pointers.
+    """Fetch the submodules of a checkout at, in or above `path`, and look for LFS pointers.
 
-    A submodule that cannot be fetched does not make the rest unusable. `reason` makes one line of git's output.
+    `target` is the checkout's directory. A submodule that cannot be fetched does not make the rest unusable. `reason` makes one line of git's output.
     """
     there: list[str] = []
     missing: list[str] = []
@@ -48,7 +51,7 @@ def complete(git: Git, target: str, path: str, reason: Callable[[str], str]) -> 
 
 
 def filter_failure(output: str) -> str:
-    """Say which filter could not run where a checkout failed for it, "" where it failed for another reason.
+    """Say which filter could not run, "" if a checkout failed for another reason.
 
     Git writes this line before or after general ones about "the remote end".
     """
@@ -71,7 +74,7 @@ def _submodules(git: Git, path: str) -> Iterator[str]:
 
 
 def _make_plain(target: str) -> None:
-    """Remove the `.git` files of submodules: they are data of the catalog, and would travel into a skill's copy."""
+    """Remove the `.git` files of submodules, which would travel into a skill's copy."""
     for folder, folders, files in os.walk(target):
         if ".git" in folders:
             folders.remove(".git")
@@ -81,7 +84,7 @@ def _make_plain(target: str) -> None:
 
 
 def _lfs(git: Git, target: str) -> tuple[list[str], list[str]]:
-    """The files that Git LFS keeps elsewhere: those that are still pointers, and those with their content."""
+    """The files of Git LFS: those that are only pointers, and those with their content."""
     _, listed = git("ls-files", "-z", ":(top,attr:filter=lfs)")
     names = [name for name in listed.split("\0") if name]
     pointers = [name for name in names if _is_pointer(os.path.join(target, name))]

@@ -25,7 +25,7 @@ _OWN_KEYS = (
     "disabled_tools",
     "default_tools_approval_mode",
 )
-# What a definition may say besides that is no request to the harness, or that only steers another harness's own screen.
+# What a definition may say besides: remarks for people, and how another harness shows its tools.
 _TAKEN = frozenset(("type", "command", "args", "env", "cwd", "url", "headers", "available_tools", *_OWN_KEYS))
 _REMARKS = frozenset(("name", "title", "description", "icon", "icons", "comment", "alwaysLoad", "exposure"))
 ADDITIVE = (
