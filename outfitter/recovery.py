@@ -88,6 +88,8 @@ def _finish(host: Host, record: Record, token: Token) -> Effect[Recovered]:
     try:
         _tidy(host, record)
         if record.phase in ("preparing", "settled"):
+            # Nothing is compared any more, so second names of durable files have nothing left to show.
+            _quietly(host.durable.flush)
             _remove(host.runs, record)
             return done(Recovered(record, "removed", notices=_unwritten(record)))
         settled = guarded(lambda: _settle(host, record), "recover").lash(lambda error: _given_up(host, record, error))

@@ -15,7 +15,16 @@ from outfitter.model.projection import Facts
 from outfitter.model.request import Request
 from outfitter.model.settings import Settings, StatePath, Strategies
 from outfitter.railway import Outcome
-from outfitter.settings.state_persistence import STRATEGIES, UNKNOWN, Entries, entries, problems, resolution
+from outfitter.settings.state_persistence import (
+    STRATEGIES,
+    UNKNOWN,
+    Entries,
+    declared_by,
+    entries,
+    others,
+    problems,
+    resolution,
+)
 
 
 def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, request: Request) -> Outcome[Strategies]:
@@ -44,7 +53,8 @@ def resolve_strategies(adapter: Adapter, settings: Settings, facts: Facts, reque
 
 
 def _undeclared(adapter: Adapter, found: Entries) -> tuple[StatePath, ...]:
-    """Return the paths of the plain entries, for a harness that declares none: none of them can be kept."""
-    if adapter.declared:
+    """Return the plain entries' paths that other harnesses declare, for one that declares none."""
+    if adapter.declared or not found.plain:
         return ()
-    return tuple(StatePath(key, "symlink", STRATEGIES) for key in found.plain if key != UNKNOWN.key)
+    elsewhere = declared_by(others(adapter.id))
+    return tuple(StatePath(key, "symlink", STRATEGIES) for key in found.plain if key in elsewhere)

@@ -88,7 +88,7 @@ def _misdirected(found: Entries, harness: str, known: tuple[StatePath, ...]) -> 
             yield _problem(
                 entry, f"takes a mapping of paths, not {_shown(entry.value)}", f"{entry.key}: {{<path>: <strategy>}}"
             )
-        elif entry.key not in keys and entry.key not in _declared_by(others(harness)):
+        elif entry.key not in keys and entry.key not in declared_by(others(harness)):
             yield _undeclared(entry, harness, known)
 
 
@@ -166,11 +166,12 @@ def _origin(settings: Settings, path: KeyPath) -> Origin:
 
 
 def others(harness: str) -> tuple[str, ...]:
-    """The other harnesses."""
+    """Return the other harnesses."""
     return tuple(name for name in NAMES if name != harness)
 
 
-def _declared_by(names: Iterable[str]) -> frozenset[str]:
+def declared_by(names: Iterable[str]) -> frozenset[str]:
+    """Return every path that these harnesses declare."""
     return frozenset(path.key for name in names for path in _paths(name))
 
 
