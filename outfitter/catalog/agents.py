@@ -83,7 +83,7 @@ def may_be_flat(stem: str) -> bool:
 def sites(reader: TreeReader) -> dict[str, list[AgentSite]]:
     """Return every agent id with its definitions, highest layer first, sorted by id.
 
-    A flat file counts if it has `name` or `description`.
+    A flat file counts if it has `name` or `description`, or cannot be read.
     """
     found: dict[str, list[AgentSite]] = {}
     for layer in reader.order:
@@ -97,8 +97,32 @@ def sites(reader: TreeReader) -> dict[str, list[AgentSite]]:
 
 def _says_who(reader: TreeReader, site: AgentSite) -> bool:
     document = reader.document(site.layer, site.path, "markdown")
-    value = document.value if document else None
-    return isinstance(value, Mapping) and any(value.get(key) for key in ("name", "description"))
+    if document is None:
+        return False
+    value = document.value
+    return bool(document.problems) or (
+        isinstance(value, Mapping) and any(value.get(key) for key in ("name", "description"))
+    )
+
+
+def unnamed_files(reader: TreeReader, layer: int) -> list[str]:
+    """Flat files under `agents/` without name and description: agents only where named (V6)."""
+    names = (name.removesuffix(".md") for name in reader.children(layer, "agents") if name.endswith(".md"))
+    found = (site_in(reader, layer, stem) for stem in names if is_readable(stem))
+    return [site.path for site in found if site and site.flat and not _says_who(reader, site)]
+
+
+def category_folders(reader: TreeReader, layer: int) -> list[tuple[str, int]]:
+    """Folders under `agents/` that hold Markdown files but no agent, and how many files."""
+    known = sites(reader)
+    found: list[tuple[str, int]] = []
+    for name in reader.children(layer, "agents"):
+        inside = reader.children(layer, f"agents/{name}")
+        if name in known or name.startswith("_") or {"agent.md", "AGENT.md", "agent.json"} & set(inside):
+            continue
+        count = sum(one.endswith(".md") and may_be_flat(one.removesuffix(".md")) for one in inside)
+        found += [(f"agents/{name}", count)] if count else []
+    return found
 
 
 def agent(reader: TreeReader, name: str) -> Agent | None:

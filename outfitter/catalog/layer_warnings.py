@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from outfitter.catalog.agents import sites
+from outfitter.catalog.agents import category_folders, sites
 from outfitter.catalog.fields import is_readable, portable
 from outfitter.catalog.skills import manifest_of, sites_in
 from outfitter.catalog.tree_reader import TreeReader
@@ -114,7 +114,18 @@ def _skipped(tree: Layer, path: str, why: str, hint: str = "") -> SkippedEntry:
 
 def ambiguities(reader: TreeReader, settings: Settings) -> tuple[Notice, ...]:
     """Warnings that name the winner, for `validate`, `list` and `sync` only."""
-    return (*source_ambiguities(settings), *_rivals(reader))
+    return (*source_ambiguities(settings), *_rivals(reader), *_categories(reader))
+
+
+def _categories(reader: TreeReader) -> list[Notice]:
+    from outfitter.model.wording import counted
+
+    found: list[Notice] = []
+    for layer, tree in enumerate(reader.trees):
+        for path, count in category_folders(reader, layer) if not tree.is_native else ():
+            text = f"{tree.root}/{path} has no agent.md; its {counted(count, 'Markdown file')} cannot be run as agents"
+            found.append(Notice("warning", "agent-category", text, "move agents to agents/<id>.md"))
+    return found
 
 
 def source_ambiguities(settings: Settings) -> tuple[Notice, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from outfitter.catalog import mcp
-from outfitter.catalog.agents import Agent, agent, sites
+from outfitter.catalog.agents import Agent, agent, sites, unnamed_files
 from outfitter.catalog.assembly import registry_of
 from outfitter.catalog.closure import all_skills
 from outfitter.catalog.fields import FileSource, is_portable, is_readable, portable
@@ -76,6 +76,9 @@ def tree_findings(reader: TreeReader) -> Iterator[Finding]:
         yield from _names(reader, layer, "agents")
         yield from _names(reader, layer, "skills")
         yield from _agent_folders(reader, layer)
+        for path in unnamed_files(reader, layer):
+            text = "has neither name nor description; it is an agent only where something names it"
+            yield Finding("note", "agent-unnamed", text, reader.place(layer, path))
         yield from _flat_skills(reader, layer, "skills")
         yield from _leftovers(reader, layer)
     for skill in all_skills(reader):

@@ -86,7 +86,7 @@ def _flat_names(picks: list[_Pick], taken: Mapping[str, str]) -> dict[str, str]:
     for pick in reversed(picks):
         if pick.physical in names:
             continue
-        leaf, flat = pick.site.leaf, pick.site.qualified.replace("/", "-")
+        leaf, flat = pick.site.leaf, pick.site.qualified.replace("/.", "-").replace("/", "-").lstrip(".")
         base = [leaf, flat] if leaves.count(leaf) == 1 or flat == leaf else [flat]
         more = [f"{pick.owner}-{flat}"] if pick.owner else []
         numbered = (f"{flat}-{number}" for number in range(2, len(picks) + len(used) + 3))

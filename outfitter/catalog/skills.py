@@ -54,9 +54,10 @@ def _walk(reader: TreeReader, layer: int, base: str, prefix: str, levels: int) -
     for name in reader.children(layer, f"{base}/{prefix}".rstrip("/")):
         qualified = f"{prefix}{name}"
         path = f"{base}/{qualified}"
-        if not is_readable(name) or not reader.is_folder(layer, path):
+        hidden = name.startswith(".") and name != ".git" and is_readable(name[1:])
+        if not (hidden or is_readable(name)) or not reader.is_folder(layer, path):
             continue
-        manifest = manifest_of(reader, layer, path)
+        manifest = "" if hidden else manifest_of(reader, layer, path)
         if manifest:
             found.append(SkillSite(layer, base, qualified, name, manifest))
         elif levels > 1 and _has_folders(reader, layer, path) and reader.listed(layer, path, DEEP):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from outfitter.adapters import NAMES, adapter
 from outfitter.catalog.agent_lookup import chosen_name, runnable
-from outfitter.catalog.agents import agent, sites
+from outfitter.catalog.agents import Agent, agent, sites
 from outfitter.catalog.layer_warnings import ambiguities, layer_notices
 from outfitter.catalog.lint import Finding, file_findings, of_notice, of_problem, tree_findings
 from outfitter.catalog.tree_reader import TreeReader
 from outfitter.cli.context import Context
+from outfitter.cli.launch_findings import launch_findings
 from outfitter.cli.parser import json_option, parser
 from outfitter.cli.reading import composed_from, tree
 from outfitter.cli.show import unsupported
@@ -74,7 +76,7 @@ def _findings(context: Context, reader: TreeReader, settings: Settings) -> Itera
             yield from map(of_problem, one.problems if one else ())
             continue
         outcome = composed_from(reader, settings, name, context.ambient.env)
-        said = fold(outcome, _composed, _errors)
+        said = fold(outcome, partial(_launched, context, reader, settings, one), _errors)
         yield from map(_in_place, said) if reader.layer(one.layer).yields else said
 
 
@@ -92,8 +94,10 @@ def _strategies(settings: Settings) -> Iterator[Finding]:
         yield from (of_problem(problem, "state") for problem in wrong)
 
 
-def _composed(made: Composition) -> list[Finding]:
+def _launched(context: Context, reader: TreeReader, settings: Settings, one: Agent, made: Composition) -> list[Finding]:
+    """What composing an agent says, and what a launch in each harness would add."""
     found = [of_notice(notice) for notice in made.notices]
+    found += launch_findings(reader, one, made, settings, context.ambient)
     for harness, elements in unsupported(made).items():
         if elements:
             text = f"agent {made.agent}: {harness} cannot project {', '.join(elements)}"
