@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 
-def findings(machine) -> list[dict]:
-    return json.loads(machine.run("validate", "--json").out)["findings"]
+def findings(machine) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(machine.run("validate", "--json").out)["findings"]
+    return found
 
 
 @pytest.mark.parametrize(
