@@ -15,7 +15,7 @@ from outfitter.model.projection import Facts, ProjectionPlan
 from outfitter.model.request import Ambient, Notice, Position, Request
 from outfitter.model.settings import Settings
 from outfitter.railway import Outcome, fold
-from stages.project import plan_projection
+from stages.plan_projection import plan_projection
 from stages.resolve_strategies import resolve_strategies
 
 # Warnings whose cause is in the tree, with the parts of the keys that they are about; others are about a machine or a run.
