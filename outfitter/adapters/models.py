@@ -35,6 +35,8 @@ def selection(
     """
     if target is None:
         return HarnessModel(None)
+    if target.model.startswith("-"):
+        return _lost(target, agent, f"{harness} would take a name that begins with a dash for an option")
     if target.kind == "native":
         return _native(target, agent, harness)
     if target.kind == "split" and provider and target.provider != provider:

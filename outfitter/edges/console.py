@@ -18,6 +18,8 @@ from outfitter.model.value import Value
 When = Literal["auto", "always", "never"]
 # Longer lines are cut: a value of a file may be quoted in one, and be of any length.
 LONGEST = 2000
+# A warning or a notice, with the words before it.
+LONGEST_WARNING, PREFIX = 500, len("outfitter: warning: ")
 _COLOURS = {"error": "31", "warning": "33", "notice": "36", "hint": "36"}
 _UNWRITTEN: list[str] = []
 
@@ -44,9 +46,9 @@ class Console(Value):
         """A diagnostic on stderr, in one line, and its hint on a second; quiet drops notices. Whether it could be written."""
         if self.quiet and notice.level == "notice":
             return True
-        lines = [f"outfitter: {self.paint(notice.level, notice.level)}: {_clipped(notice.message)}"]
+        lines = [f"outfitter: {self.paint(notice.level, notice.level)}: {_clipped(notice)}"]
         if notice.hint:
-            lines.append(f"  {self.paint('hint:', 'hint')} {_clipped(notice.hint)}")
+            lines.append(f"  {self.paint('hint:', 'hint')} {_ended(notice.hint)}")
         return _write(sys.stderr, "\n".join(lines) + "\n")
 
     def error(self, error: LaunchError, as_json: bool = False, code: int | None = None) -> None:
@@ -95,7 +97,20 @@ def unwritten() -> str:
     return _UNWRITTEN[-1] if _UNWRITTEN else ""
 
 
-def _clipped(text: str) -> str:
+def _clipped(notice: Notice) -> str:
+    """The message in one line; of one that is no error, the middle goes first: the end says what to do."""
+    message, room = notice.message, LONGEST_WARNING - PREFIX
+    line = _ended(message)
+    if notice.level == "error" or len(line) <= room:
+        return line
+    from outfitter.render import one_line
+
+    gap = f" … ({len(message)} characters) … "
+    half = (room - len(gap)) // 2
+    return one_line(message[:half])[:half] + gap + one_line(message[-half:])[-half:]
+
+
+def _ended(text: str) -> str:
     from outfitter.render import one_line
 
     line = one_line(text[: 2 * LONGEST])

@@ -68,7 +68,9 @@ class RunDirectories:
         notices = _journal(self._ambient, record)
         if not notices:
             self._written.add(record.run_id)
-        return notices
+        # The journal that is written before the harness starts is the one whose notices are told.
+        exposed = _exposed(self._ambient) if record.phase == "preparing" and record.baseline_digest else ()
+        return (*exposed, *notices)
 
     def forget(self, run_id: str) -> None:
         """Remove the journal; a failure is ignored if this process could never write it."""
@@ -197,6 +199,18 @@ def _journal(ambient: Ambient, record: Record) -> tuple[Notice, ...]:
         with suppress(OSError):
             _copy_into(record, data)
     return told
+
+
+def _exposed(ambient: Ambient) -> tuple[Notice, ...]:
+    """Return a warning for each directory of ours in which any user may remove or replace files."""
+    told = []
+    for place in (ambient.temp_root, ambient.state_root, journal_directory(ambient)):
+        with suppress(OSError):
+            mode = os.stat(place).st_mode
+            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+                text = f"{place}: any user can remove or replace files in it (mode {stat.S_IMODE(mode):o})"
+                told.append(Notice("warning", "directory-exposed", text, f"chmod o-w {place}"))
+    return tuple(told)
 
 
 def _replace(ambient: Ambient, run_id: str, data: bytes) -> None:

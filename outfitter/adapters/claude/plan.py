@@ -269,8 +269,16 @@ def _state(request: Request, strategies: Strategies, facts: Facts, chosen: Mode,
         (Generated(STATE, seeded.content),) if seeded.content is not None else (),
         seeds(facts, session_folder(request, facts), bridged),
         bridges(request, facts, strategies, seeded.account, bridged),
-        seeded.notices,
+        (*seeded.notices, *(_outside(place, request, facts) if linked and place else ())),
     )
+
+
+def _outside(place: str, request: Request, facts: Facts) -> tuple[Notice, ...]:
+    """Say that transcripts go to a place of the agent's choice, unless that is below the native directory."""
+    chosen = resolved(place, request.ambient.home, facts.project_root)
+    if posixpath.normpath(chosen).startswith(facts.native.rstrip("/") + "/"):
+        return ()
+    return (Notice("notice", "session-directory", f"controls.session_directory: transcripts are kept in {chosen}"),)
 
 
 def _rerouted(strategies: Strategies, place: str) -> Strategies:
