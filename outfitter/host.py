@@ -214,6 +214,17 @@ class Durable(Protocol):
         """Return the bytes of a small regular file (10 MB at most), symlinks followed."""
         ...
 
+    def exists(self, path: str) -> bool:
+        """Return whether a path leads to anything, symlinks followed."""
+        ...
+
+    def recent(self, directory: str, since_ns: int) -> Sequence[str]:
+        """Return the regular files below a directory that changed since a time (ns).
+
+        Of a huge tree only the first part is looked at.
+        """
+        ...
+
     def replace(self, wanted: Sequence[Replacement]) -> Sequence[WriteFailure | None]:
         """Replace files atomically; return None or the failure for each.
 

@@ -47,11 +47,11 @@ def bridge(
 
             asked = ask_all(using, settings, context, prompted)
             items += asked.items
-            told = (*asked.notices, *_flushed(using))
-            return Success(
-                _beside(using, record, baseline, actual, _settlement(context, changes, items, told, asked.keys))
-            )
-        settled = _settlement(context, changes, items, _flushed(using))
+            settled = _settlement(context, changes, items, asked.notices, asked.keys)
+        else:
+            settled = _settlement(context, changes, items)
+        told = (*_left_paths(using, record, settled.changes), *_flushed(using))
+        settled = settled._replace(notices=(*told, *settled.notices))
         return Success(_beside(using, record, baseline, actual, settled))
 
     return attempt("settle what the run wrote", settle)
@@ -170,6 +170,17 @@ def _rewrite(context: BridgeContext) -> Iterator[FileResult]:
             from outfitter.bridge.registry import rewrite
 
             yield from rewrite(context, rule)
+
+
+def _left_paths(using: Settling, record: Record, changes: tuple[Change, ...]) -> tuple[Notice, ...]:
+    """Rewrite paths of the projection in durable files; return what to tell of those that stay."""
+    from outfitter.bridge.left_paths import rewrite_paths
+
+    try:
+        physical = using.files.real(record.projection)
+    except OSError:
+        physical = record.projection
+    return rewrite_paths(using.durable, record, changes, tuple(dict.fromkeys((physical, record.projection))))
 
 
 def _settlement(

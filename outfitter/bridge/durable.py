@@ -16,7 +16,16 @@ from outfitter.atomic import LOCK_SECONDS, AtomicFile, flush_path, has_second_na
 from outfitter.bridge.conflict_store import store, totals
 from outfitter.bridge.native_lock import locked
 from outfitter.bridge.threeway import as_at_launch
-from outfitter.fs import CHUNK, copy_bytes, digest_of, identity_of, open_regular, read_regular, write_whole
+from outfitter.fs import (
+    CHUNK,
+    copy_bytes,
+    digest_of,
+    identity_of,
+    is_temporary,
+    open_regular,
+    read_regular,
+    write_whole,
+)
 from outfitter.host import Durable, DurableState, Replacement, Unsaved, WriteFailure
 from outfitter.model.errors import os_error_text
 from outfitter.model.outcome import Identity
@@ -24,6 +33,8 @@ from outfitter.sparse import is_sparse, sparse_digest
 
 # Fewer files than this are flushed one by one; more, so many at once.
 _FEW, _AT_ONCE = 4, 16
+# So many entries of a directory are looked at for files that a run changed: what an installer adds is far less.
+_LOOKED_AT = 20_000
 _PRIVATE, _EXECUTABLE = 0o600, 0o700
 _MADE = WriteFailure("conflict", "made meanwhile by another program")
 _CHANGED = WriteFailure("conflict", "changed meanwhile by another program")
@@ -257,6 +268,28 @@ class _DurableWriter:
         return failure
 
 
+def recent(directory: str, since_ns: int) -> list[str]:
+    """Return regular files below a directory that changed since `since_ns`, but not Git's own.
+
+    Symlinks are not followed, and what cannot be listed is left out. The look ends after `_LOOKED_AT` entries.
+    """
+    found: list[str] = []
+    waiting = [directory]
+    seen = 0
+    while waiting and seen < _LOOKED_AT:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting += [] if entry.name == ".git" else [entry.path]
+                    elif entry.is_file(follow_symlinks=False) and not is_temporary(entry.name):
+                        found += [entry.path] if entry.stat(follow_symlinks=False).st_ctime_ns >= since_ns else []
+        except OSError:
+            continue
+    return sorted(found)
+
+
 def _refused(error: OSError) -> WriteFailure:
     return WriteFailure("error", os_error_text(error))
 
@@ -266,6 +299,8 @@ class _RealDurable(_DurableWriter):
 
     read = staticmethod(read_regular)
     prefix = staticmethod(prefix)
+    exists = staticmethod(os.path.exists)
+    recent = staticmethod(recent)
     locked = staticmethod(locked)
 
     def __init__(self, state_root: str, flush: Callable[[int], None]) -> None:
