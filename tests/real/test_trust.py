@@ -13,14 +13,20 @@ def marks(real):
     return sorted(path.name for path in real.home.glob("RAN-*"))
 
 
-def clone(real):
-    """A clone whose servers, hooks and extensions mark that they ran, in a home that trusts its path for every program."""
+def clone(real, harness):
+    """A clone whose servers, hooks and extensions mark that they ran, in a home that trusts its path for every program.
+
+    The home's own registry leads every program to the loopback server.
+    """
 
     def server(name):
         return {"command": "sh", "args": ["-c", f"touch {real.home}/RAN-{name}; sleep 1"]}
 
     hook = {"type": "command", "command": f"touch {real.home}/RAN-hook"}
-    real.agent("a", mcp=["own"])
+    registry = real.models(api=APIS[harness])
+    real.put(real.home / ".agents/models.json", registry.read_text())
+    registry.unlink()
+    real.agent("a", mcp=["own"], model="loop/scripted-model")
     real.put(".agents/mcp.json", json.dumps({"mcpServers": {"own": server("tree")}}))
     real.put(".mcp.json", json.dumps({"mcpServers": {"s": server("claude")}}))
     settings = {"hooks": {"SessionStart": [{"hooks": [hook]}]}, "enableAllProjectMcpServers": True}
@@ -40,7 +46,7 @@ def run(real, harness, *words):
 
 @pytest.mark.parametrize("harness", APIS)
 def test_nothing_of_a_clone_starts_without_a_grant(real, harness):
-    clone(real)
+    clone(real, harness)
     refused = run(real, harness)
     assert refused.code == 122, refused.err
     assert (marks(real), list(real.turns())) == ([], [])
@@ -48,14 +54,16 @@ def test_nothing_of_a_clone_starts_without_a_grant(real, harness):
 
 @pytest.mark.parametrize("harness", APIS)
 def test_nothing_of_a_clone_starts_in_a_run_without_it(real, harness):
-    clone(real)
-    run(real, harness, "--untrusted")
+    clone(real, harness)
+    ran = run(real, harness, "--untrusted")
+    assert ran.code == 0, ran.err
     assert marks(real) == []
+    assert list(real.turns()) != []
 
 
 @pytest.mark.parametrize("harness", APIS)
 def test_it_starts_once_it_was_granted(real, harness):
-    clone(real)
+    clone(real, harness)
     granted = real.run("trust", "--grant", env=UNTRUSTED)
     assert granted.code == 0, granted.err
     run(real, harness)
