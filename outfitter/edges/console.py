@@ -98,7 +98,7 @@ def unwritten() -> str:
 
 
 def _clipped(notice: Notice) -> str:
-    """Return the message in one line; a long notice or warning loses its middle, for the end says what to do."""
+    """Return the message in one line; a long notice or warning loses its middle, not its end."""
     message, room = notice.message, LONGEST_WARNING - PREFIX
     line = _ended(message)
     if notice.level == "error" or len(line) <= room:
