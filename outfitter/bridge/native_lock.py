@@ -34,16 +34,33 @@ def locked(directory: str, seconds: float) -> Callable[[], None] | None:
                 return None
             time.sleep(_POLL_S)
     held = _held(directory)
-    made = os.lstat(directory)
+    try:
+        made = os.lstat(directory)
+    except OSError:
+        with suppress(OSError):
+            os.rmdir(directory)
+        if held >= 0:
+            os.close(held)
+        raise
 
     def release() -> None:
         with suppress(OSError):
-            if os.path.samestat(os.lstat(directory), made):
+            if os.path.samestat(_status(directory), made):
                 os.rmdir(directory)
         if held >= 0:
             os.close(held)
 
     return release
+
+
+def _status(directory: str) -> os.stat_result:
+    """Look at the lock, again if that fails once: a lock that stays keeps the native program out."""
+    try:
+        return os.lstat(directory)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return os.lstat(directory)
 
 
 def _held(directory: str) -> int:

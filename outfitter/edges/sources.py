@@ -44,13 +44,23 @@ def listing(root: str, boundary: str, depth: int) -> dict[str, Entry]:
     """Names below `root`, `depth` levels deep, by path relative to it, in a stable order; {} where there is no such folder.
 
     Links are resolved: what leads outside `boundary` ("" for none) or nowhere is an entry of that kind and not entered.
-    Raises `OSError` (EFBIG) beyond `ENTRY_LIMIT` names.
+    Raises `OSError`: EFBIG beyond `ENTRY_LIMIT` names, and for a folder that cannot be looked at.
     """
     start = os.path.realpath(root)
     limit = os.path.realpath(boundary) if boundary else ""
-    if not os.path.isdir(start) or _outside(start, limit):
+    if not _is_directory(start) or _outside(start, limit):
         return {}
     return dict(_Walk(limit, root).walk(start, "", depth, (start,)))
+
+
+def _is_directory(path: str) -> bool:
+    """Return whether there is a directory. One that cannot be looked at is not an absent one: `OSError`."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError as error:
+        if error.errno in (*_NO_FILE, errno.ELOOP, errno.ENAMETOOLONG):
+            return False
+        raise
 
 
 def read(path: str) -> bytes | None:

@@ -21,6 +21,7 @@ WORDS = {
     "sources": ("sources",),
     "setup": ("setup", "--yes", "--agent", "second"),
     "import": ("import", "claude", "--dry-run"),
+    "trust": ("trust", "--show"),
     "fingerprint": ("fingerprint", ".agents", "--no-cache"),
     "evidence": ("evidence", "verify", "out"),
     "batch": ("batch", "in.txt", "--agent", "a", "--out", "results"),
