@@ -64,7 +64,7 @@ def furnished(machine):
 
 
 # These have nothing of their own to tell.
-SILENT = {"recover", "setup", "import", "batch", "demo", "completion"}
+SILENT = {"trust", "recover", "setup", "import", "batch", "demo", "completion"}
 
 
 def details(err):
